@@ -1,0 +1,83 @@
+"""The stages in order, and the one loop that runs them.
+
+Guarantees: an item is claimed before it is worked on; work that raises is given back
+with its error and is tried again later; a stage that is asked twice does its work once.
+Here stands the one catch-all of the code base.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from ingest import processing
+from results import days
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One arrow of the pipeline.
+
+    `claim` takes one waiting item by a conditional UPDATE, or returns None. `work`
+    does it and stores the result in one short transaction. `give_back` notes an
+    unknown error and when to try again. `waiting` counts, for a project or for all.
+    """
+
+    name: str
+    queue: str
+    claim: Callable[[datetime], Any | None]  # Any: each stage has its own item
+    work: Callable[[Any], None]
+    give_back: Callable[[Any, str], None]
+    waiting: Callable[[int | None], int]
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        "ingest",
+        "ingest",
+        processing.claim,
+        processing.work,
+        processing.give_back,
+        processing.waiting,
+    ),
+    Stage("days", "analyse", days.claim, days.work, days.give_back, days.waiting),
+)
+BY_NAME = {stage.name: stage for stage in STAGES}
+
+
+def drain(stage: Stage, *, limit: int = 100) -> int:
+    """Work on up to `limit` waiting items; return how many were claimed."""
+    done = 0
+    while done < limit:
+        item = stage.claim(timezone.now())
+        if item is None:
+            break
+        done += 1
+        started = time.perf_counter()
+        try:
+            stage.work(item)
+        except Exception as error:  # noqa: BLE001 - the stage boundary
+            log.exception("stage=%s item=%s failed", stage.name, item)
+            stage.give_back(item, f"{type(error).__name__}: {error}")
+        else:
+            spent = (time.perf_counter() - started) * 1000
+            log.info("stage=%s item=%s ms=%.0f", stage.name, item, spent)
+    return done
+
+
+def drain_all() -> int:
+    """Run every stage until nothing waits that is due; return the items done."""
+    total = 0
+    while done := sum(drain(stage) for stage in STAGES):
+        total += done
+    return total

@@ -1,0 +1,39 @@
+"""What a project's settings page edits, as one typed value with its defaults."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Days are whole days; prefixes are lists of literal strings."""
+
+    repeats: str = "auto"  # auto, attempts or invocations
+    strip_path_prefixes: tuple[str, ...] = ()
+    add_path_prefix: str = ""
+    strip_classname_prefixes: tuple[str, ...] = ()
+    add_classname_prefix: str = ""
+    keep_bodies_days: int = 90
+    keep_facts_days: int = 400
+    window_days: int = 30
+
+
+def read(project: Project) -> Options:
+    """Return a project's options; what is not stored has its default."""
+    known = {field.name for field in fields(Options)}
+    stored: dict[str, Any] = {  # Any: JSON as stored
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in project.options.items()
+        if name in known
+    }
+    return Options(**stored)
+
+
+def to_json(options: Options) -> dict[str, Any]:  # Any: JSON
+    """Return what `Project.options` stores for these options."""
+    return asdict(options)
