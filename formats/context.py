@@ -11,13 +11,14 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NoReturn
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from formats import context_fields as fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from formats.context_fields import Json
 
@@ -122,9 +123,8 @@ def read_context(raw: bytes) -> Context:
     document = _parse(raw)
     try:
         _check_protocol(document)
-        known = Context.__dataclass_fields__
         for key in document:
-            if key not in known:
+            if key not in _READERS:
                 raise fields.FieldError(fields.shown(key), "unknown key")
         return _build({k: v for k, v in document.items() if v is not None})
     except fields.FieldError as error:
@@ -189,84 +189,86 @@ def _check_protocol(document: dict[str, Json]) -> None:
 
 
 def _build(sent: dict[str, Json]) -> Context:
-    texts = {
-        name: fields.text(name, sent[name])
-        for name in ("run", "job", "branch", "base_branch", "test", "client")
-        if name in sent
+    # Any: each reader returns the type of the field it stands for.
+    values: dict[str, Any] = {
+        name: _READERS[name](name, value) for name, value in sent.items()
     }
-    commits = {
-        name: fields.commit(name, sent[name])
-        for name in ("commit", "head_sha", "base_sha", "merge_base")
-        if name in sent
-    }
-    stamps = {
-        name: fields.stamp(name, sent[name])
-        for name in ("committed_at", "started_at")
-        if name in sent
-    }
-    return Context(
-        project=_project(sent.get("project")),
-        attempt=fields.integer("attempt", sent.get("attempt", 1), least=1),
-        shard=_shard(sent.get("shard")),
-        environment=_environment(sent.get("environment", {})),
-        pr=fields.integer("pr", sent["pr"], least=1) if "pr" in sent else None,
-        ancestry=_ancestry(sent.get("ancestry", [])),
-        ci_url=fields.web_address("ci_url", sent["ci_url"]) if "ci_url" in sent else "",
-        exit_code=(
-            fields.integer("exit_code", sent["exit_code"], least=-(2**31))
-            if "exit_code" in sent
-            else None
-        ),
-        complete=fields.boolean("complete", sent.get("complete", True)),
-        **texts,
-        **commits,
-        **stamps,  # type: ignore[arg-type]
-    )
+    return Context(**values)
 
 
-def _project(value: Json) -> str:
-    if value is None:
-        return ""
-    name = fields.text("project", value, most=200)
+def _positive(field: str, value: Json) -> int:
+    return fields.integer(field, value, least=1)
+
+
+def _exit_code(field: str, value: Json) -> int:
+    return fields.integer(field, value, least=-(2**31))
+
+
+def _project(field: str, value: Json) -> str:
+    name = fields.text(field, value, most=200)
     if not _PROJECT.fullmatch(name):
-        raise fields.FieldError("project", "must be owner/name")
+        raise fields.FieldError(field, "must be owner/name")
     return name
 
 
-def _shard(value: Json) -> Shard:
-    if value is None:
-        return Shard()
+def _shard(field: str, value: Json) -> Shard:
     if not isinstance(value, dict):
-        raise fields.FieldError("shard", 'must be {"index": …, "count": …}')
+        raise fields.FieldError(field, 'must be {"index": …, "count": …}')
     for key in value:
         if key not in ("index", "count"):
-            raise fields.FieldError(f"shard.{fields.shown(key)}", "unknown key")
+            raise fields.FieldError(f"{field}.{fields.shown(key)}", "unknown key")
     for key in ("index", "count"):
         if value.get(key) is None:
-            raise fields.FieldError(f"shard.{key}", "missing")
-    count = fields.integer("shard.count", value["count"], least=1, most=MAX_SHARDS)
-    index = fields.integer("shard.index", value["index"], least=1, most=MAX_SHARDS)
+            raise fields.FieldError(f"{field}.{key}", "missing")
+    count = fields.integer(f"{field}.count", value["count"], least=1, most=MAX_SHARDS)
+    index = fields.integer(f"{field}.index", value["index"], least=1, most=MAX_SHARDS)
     if index > count:
-        raise fields.FieldError("shard.index", f"must be 1 to {count}, is {index}")
+        raise fields.FieldError(f"{field}.index", f"must be 1 to {count}, is {index}")
     return Shard(index=index, count=count)
 
 
-def _environment(value: Json) -> dict[str, str]:
+def _environment(field: str, value: Json) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise fields.FieldError("environment", "must be an object of texts")
+        raise fields.FieldError(field, "must be an object of texts")
     if len(value) > MAX_ENVIRONMENT:
-        raise fields.FieldError("environment", f"more than {MAX_ENVIRONMENT} entries")
+        raise fields.FieldError(field, f"more than {MAX_ENVIRONMENT} entries")
     environment = {}
     for key in sorted(value):
-        place = f"environment.{fields.shown(key)}"
+        place = f"{field}.{fields.shown(key)}"
         name = fields.text(place, key, most=100)
         environment[name] = fields.scalar(place, value[key])
     return environment
 
 
-def _ancestry(value: Json) -> tuple[str, ...]:
+def _ancestry(field: str, value: Json) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise fields.FieldError("ancestry", "must be a list of commits")
+        raise fields.FieldError(field, "must be a list of commits")
     if len(value) > MAX_ANCESTRY:
-        raise fields.FieldError("ancestry", f"more than {MAX_ANCESTRY} commits")
-    return tuple(fields.commit(f"ancestry[{i}]", c) for i, c in enumerate(value))
+        raise fields.FieldError(field, f"more than {MAX_ANCESTRY} commits")
+    return tuple(fields.commit(f"{field}[{i}]", c) for i, c in enumerate(value))
+
+
+_READERS: dict[str, Callable[[str, Json], object]] = {
+    "project": _project,
+    "run": fields.text,
+    "attempt": _positive,
+    "job": fields.text,
+    "shard": _shard,
+    "environment": _environment,
+    "branch": fields.text,
+    "commit": fields.commit,
+    "head_sha": fields.commit,
+    "base_sha": fields.commit,
+    "committed_at": fields.stamp,
+    "started_at": fields.stamp,
+    "pr": _positive,
+    "base_branch": fields.text,
+    "merge_base": fields.commit,
+    "ancestry": _ancestry,
+    "ci_url": fields.web_address,
+    "exit_code": _exit_code,
+    "complete": fields.boolean,
+    "test": fields.text,
+    "client": fields.text,
+    "protocol": _positive,
+}
