@@ -167,6 +167,26 @@ SECURE_CSP = {
 
 REDIS_URL = os.environ.get("REDIS_URL", "")
 
+# Sign-in by others: on when the client id is set (docs/settings.md).
+HEALTHBOARD_OIDC_ISSUER = (os.environ.get("HEALTHBOARD_OIDC_ISSUER") or "").rstrip("/")
+HEALTHBOARD_OIDC_CLIENT_ID = os.environ.get("HEALTHBOARD_OIDC_CLIENT_ID", "")
+HEALTHBOARD_OIDC_CLIENT_SECRET = os.environ.get("HEALTHBOARD_OIDC_CLIENT_SECRET", "")
+HEALTHBOARD_OIDC_NAME = os.environ.get("HEALTHBOARD_OIDC_NAME") or "single sign-on"
+HEALTHBOARD_GITHUB_CLIENT_ID = os.environ.get("HEALTHBOARD_GITHUB_CLIENT_ID", "")
+HEALTHBOARD_GITHUB_CLIENT_SECRET = os.environ.get(
+    "HEALTHBOARD_GITHUB_CLIENT_SECRET", ""
+)
+HEALTHBOARD_GITHUB_URL = (
+    os.environ.get("HEALTHBOARD_GITHUB_URL") or "https://github.com"
+).rstrip("/")
+HEALTHBOARD_GITHUB_API_URL = (
+    os.environ.get("HEALTHBOARD_GITHUB_API_URL") or "https://api.github.com"
+).rstrip("/")
+if HEALTHBOARD_OIDC_CLIENT_ID and not HEALTHBOARD_OIDC_ISSUER:
+    raise ImproperlyConfigured(
+        "HEALTHBOARD_OIDC_CLIENT_ID is set: set HEALTHBOARD_OIDC_ISSUER as well"
+    )
+
 HEALTHBOARD_MAX_WIRE_BYTES = _int("HEALTHBOARD_MAX_WIRE_BYTES", 64 * 2**20)
 HEALTHBOARD_MAX_UNPACKED_BYTES = _int("HEALTHBOARD_MAX_UNPACKED_BYTES", 2**30)
 HEALTHBOARD_RATE = _int("HEALTHBOARD_RATE", 50)

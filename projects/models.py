@@ -101,6 +101,27 @@ class Secret(models.Model):
         return f"secret {self.pk} of {self.project}"
 
 
+class Identity(models.Model):
+    """A person at a provider of sign-ins, tied to an account here."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="identities"
+    )
+    provider = models.CharField(max_length=40)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "subject"], name="one_account_a_person"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.subject}"
+
+
 class AuditEntry(models.Model):
     """One change that a person, a token or a command made. Append only."""
 
