@@ -1,0 +1,10 @@
+"""What is not done yet."""
+
+from __future__ import annotations
+
+from results import days
+
+
+def waiting(project_id: int | None = None) -> dict[str, int]:
+    """Stages of this package by name, with how many items wait in each."""
+    return {"days": days.waiting(project_id)}
