@@ -1,0 +1,287 @@
+"""From the readings of one upload to one contribution.
+
+Guarantees: each test case stands once; the order of the files changes nothing; what
+was folded, masked, contradicted or not found on both sides is said in a note. Process
+and place come from a trace where there is one, and are never mixed with assumed ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from formats.assembly_notes import say_conflicts, say_one_sided, say_repeats
+from formats.folding import fold_file
+from formats.identity import Identifier
+from formats.joining import Told, join_reports, join_trace, join_traces
+from formats.masked_names import number_masked
+from formats.outcomes import Outcome
+from formats.repeats import Repeats
+from formats.report import (
+    Contribution,
+    Note,
+    OrderQuality,
+    Reported,
+    TestResult,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from formats.folding import Folding
+    from formats.identity import Identity
+    from formats.prefixes import IdentityRules
+    from formats.report import Reading
+
+    type Tests = dict[str, Told]
+
+_KINDS = ("junit", "reportlog", "order")
+_SURENESS = (OrderQuality.TRACED, OrderQuality.ASSUMED, OrderQuality.UNKNOWN)
+_new = tuple.__new__
+
+
+class _File(NamedTuple):
+    kind: str
+    label: str  # unique in the upload
+    reading: Reading
+    identities: list[Identity]
+
+
+def assemble(
+    readings: Sequence[tuple[str, str, Reading]],
+    *,
+    rules: IdentityRules | None = None,
+    repeats: str = Repeats.AUTO,
+) -> Contribution:
+    """Join what the files of one upload say about one part of a run.
+
+    `readings` are (kind, file name, reading); kinds are junit, reportlog and order.
+    """
+    files = _identify(readings, rules)
+    masking = number_masked([file.identities for file in files])
+    logs = _fold(files, "reportlog")
+    traces = _fold(files, "order")
+    seen = _place(_merge(logs, join_traces), _merge(traces, join_traces))
+    attempts = {key: 1 + len(told.element.attempts) for key, told in seen.items()}
+    reports = _fold(files, "junit", setting=Repeats(repeats), traced=attempts)
+    reported = _merge(reports, join_reports)
+    tests = _place(reported, seen)
+    foldings = [*reports, *logs, *traces]
+    results, processes = _results(tests.values())
+    both = bool(reported and seen)
+    only_in_report = len(reported.keys() - seen.keys()) if both else 0
+    only_in_trace = [key for key in seen if key not in reported]
+    notes = [*_own_notes(files), *masking]
+    notes += say_repeats(foldings)
+    notes += say_conflicts(tests.values())
+    if both:
+        notes += say_one_sided(reported, seen)
+    return Contribution(
+        results=results,
+        processes=processes,
+        order=_order(files),
+        reported=_reported(files, [seen[key] for key in only_in_trace]),
+        started_at=min(_known(file.reading.started_at for file in files), default=None),
+        zoneless_start=min(
+            _known(file.reading.zoneless_start for file in files), default=""
+        ),
+        duration_s=_duration(results),
+        wall_s=_wall(files),
+        repeats=", ".join(sorted({rule for one in foldings for rule in one.rules})),
+        only_in_report=only_in_report,
+        only_in_trace=len(only_in_trace) if both else 0,
+        notes=notes,
+    )
+
+
+def _identify(
+    readings: Sequence[tuple[str, str, Reading]], rules: IdentityRules | None
+) -> list[_File]:
+    """Sort the files by what they are, so that their order says nothing."""
+    identify = Identifier(rules).identify
+    names = [(kind, name) for kind, name, _ in readings]
+    tied = len(set(names)) < len(names)
+    ordered = sorted(
+        readings,
+        key=lambda one: (
+            _KINDS.index(one[0]),
+            one[1],
+            _digest(one[2]) if tied else b"",
+        ),
+    )
+    seen: dict[str, int] = {}
+    files = []
+    for kind, name, reading in ordered:
+        seen[name] = seen.get(name, 0) + 1
+        label = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        identities = [identify(element) for element in reading.elements]
+        files.append(_File(kind, label, reading, identities))
+    return files
+
+
+def _digest(reading: Reading) -> bytes:
+    return hashlib.blake2b(repr(reading.elements).encode(), digest_size=16).digest()
+
+
+def _fold(
+    files: Sequence[_File],
+    kind: str,
+    *,
+    setting: Repeats = Repeats.AUTO,
+    traced: dict[str, int] | None = None,
+) -> list[Folding]:
+    chosen = [file for file in files if file.kind == kind]
+    return [
+        fold_file(
+            file.reading,
+            file.identities,
+            label=file.label,
+            # Traces name processes alike in every file, reports do not.
+            scope=file.label if kind == "junit" and len(chosen) > 1 else "",
+            setting=setting,
+            traced=traced or {},
+        )
+        for file in chosen
+    ]
+
+
+def _merge(
+    foldings: Sequence[Folding], join: Callable[[Sequence[Told]], Told]
+) -> Tests:
+    """The tests of all files of one kind."""
+    if len(foldings) == 1:
+        return foldings[0].tests
+    groups: dict[str, list[Told]] = {}
+    for folding in foldings:
+        for key, told in folding.tests.items():
+            groups.setdefault(key, []).append(told)
+    return {
+        key: join(group) if len(group) > 1 else group[0]
+        for key, group in groups.items()
+    }
+
+
+def _place(reports: Tests, traces: Tests) -> Tests:
+    """Give reported tests their place; a test that no trace saw has none then."""
+    if not traces or not reports:
+        return reports or traces
+    placed: Tests = {}
+    for key, told in reports.items():
+        trace = traces.get(key)
+        placed[key] = join_trace(told, trace) if trace else told._replace(process="")
+    for key, trace in traces.items():
+        if key not in placed:
+            placed[key] = trace
+    return placed
+
+
+def _results(tests: Iterable[Told]) -> tuple[list[TestResult], list[str]]:
+    processes: dict[str, int] = {"": -1}
+    results = []
+    for (
+        key,
+        nodeid,
+        rank,
+        file,
+        suite,
+        name,
+        params,
+        _,
+        _,
+    ), element, flaky, process, _ in tests:
+        place = processes.setdefault(process, len(processes) - 1)
+        position = element.position
+        # The plain constructor costs twice as much, and this runs for every result.
+        results.append(
+            _new(
+                TestResult,
+                (
+                    key,
+                    nodeid,
+                    rank,
+                    file,
+                    suite,
+                    name,
+                    params,
+                    element.outcome,
+                    element.duration,
+                    element.message,
+                    element.text,
+                    element.attempts,
+                    flaky,
+                    place,
+                    -1 if position is None or place < 0 else position,
+                    element.start,
+                    element.line,
+                    element.collection,
+                ),
+            )
+        )
+    del processes[""]
+    return results, list(processes)
+
+
+def _order(files: Sequence[_File]) -> OrderQuality:
+    """The least sure of what gives the order: the traces, else the reports."""
+    told = [file for file in files if file.reading.elements]
+    traces = [file for file in told if file.kind != "junit"]
+    return max(
+        (file.reading.order for file in traces or told),
+        key=_SURENESS.index,
+        default=OrderQuality.UNKNOWN,
+    )
+
+
+def _reported(files: Sequence[_File], only_traced: Sequence[Told]) -> Reported:
+    """The reports' own elements, and the tests that only a trace tells of."""
+    total = Reported()
+    for file in files:
+        if file.kind == "junit":
+            total += file.reading.reported
+    outcomes = [
+        told.element.outcome for told in only_traced if not told.element.collection
+    ]
+    return total + Reported(
+        tests=len(outcomes),
+        passed=outcomes.count(Outcome.PASSED) + outcomes.count(Outcome.XPASSED),
+        failed=outcomes.count(Outcome.FAILED),
+        errors=outcomes.count(Outcome.ERROR),
+        skipped=outcomes.count(Outcome.SKIPPED) + outcomes.count(Outcome.XFAILED),
+    )
+
+
+def _duration(results: Sequence[TestResult]) -> float:
+    return math.fsum(
+        duration
+        for result in results
+        for duration in (
+            result.duration,
+            *(attempt.duration for attempt in result.attempts),
+        )
+        if duration is not None
+    )
+
+
+def _wall(files: Sequence[_File]) -> float | None:
+    """Reports of one job come one after the other, traces of workers side by side."""
+    reports = [f.reading.wall_s for f in files if f.kind == "junit"]
+    traces = [f.reading.wall_s for f in files if f.kind != "junit"]
+    if any(wall is not None for wall in reports):
+        return math.fsum(wall for wall in reports if wall is not None)
+    return max((wall for wall in traces if wall is not None), default=None)
+
+
+def _own_notes(files: Sequence[_File]) -> list[Note]:
+    """What the readers noted, with the file's name where there are several."""
+    if len(files) == 1:
+        return list(files[0].reading.notes)
+    return [
+        Note(note.code, f"{file.label}: {note.message}", note.line)
+        for file in files
+        for note in file.reading.notes
+    ]
+
+
+def _known[T](values: Iterable[T | None]) -> Iterable[T]:
+    return (value for value in values if value)

@@ -1,0 +1,77 @@
+"""What assembling an upload has to tell, in words and with examples.
+
+Guarantees: each kind of thing is one note per file or upload, with its number and at
+most a few examples, however many tests it concerns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from formats.masked_names import shorten
+from formats.repeats import Repeats
+from formats.report import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from formats.folding import Folding
+    from formats.joining import Told
+
+_NAMED = 5  # examples in a note
+_MEANING = {
+    Repeats.ATTEMPTS: "taken as attempts of one test: the last result counts",
+    Repeats.INVOCATIONS: "taken as invocations of one test: the worst result counts",
+}
+
+
+def say_repeats(foldings: Iterable[Folding]) -> list[Note]:
+    """What the repeated ids of each file were taken for."""
+    return [
+        Note(
+            "repeated-ids",
+            f"{len(names)} test(s) stand more than once in {folding.label}, "
+            f"{_MEANING[rule]}: {_examples(names)}",
+        )
+        for folding in foldings
+        for rule, names in sorted(folding.rules.items())
+    ]
+
+
+def say_conflicts(tests: Iterable[Told]) -> list[Note]:
+    """Tests of which two files tell different things."""
+    told = [
+        f"{shorten(one.identity.nodeid)} ({one.conflict})"
+        for one in tests
+        if one.conflict
+    ]
+    if not told:
+        return []
+    message = f"{len(told)} test(s) have different results in the files of this "
+    message += f"upload, the worse one counts: {_examples(told)}"
+    return [Note("conflicting-results", message)]
+
+
+def say_one_sided(
+    reports: Mapping[str, Told], traces: Mapping[str, Told]
+) -> list[Note]:
+    """Tests that only the report, or only the trace, tells of."""
+    sides = (
+        ("only-in-report", "report", "trace", reports, traces),
+        ("only-in-trace", "trace", "report", traces, reports),
+    )
+    notes = []
+    for code, here, there, tests, others in sides:
+        names = [
+            told.identity.nodeid for key, told in tests.items() if key not in others
+        ]
+        if names:
+            message = f"{len(names)} test(s) are in the {here} and not in the {there}: "
+            notes.append(Note(code, message + _examples(names)))
+    return notes
+
+
+def _examples(names: Sequence[str]) -> str:
+    shown = [shorten(name) for name in sorted(names)[:_NAMED]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
