@@ -17,7 +17,7 @@ from django.utils.csp import CSP
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
-def _bool(name: str, default: bool) -> bool:  # noqa: FBT001
+def _bool(name: str, default: bool) -> bool:
     value = os.environ.get(name)
     if value is None or value == "":
         return default
@@ -166,6 +166,35 @@ SECURE_CSP = {
 }
 
 REDIS_URL = os.environ.get("REDIS_URL", "")
+SPOOL_DIR = DATA_DIR / "spool"
+
+
+def _broker() -> dict[str, Any]:  # Any: options of a kombu transport
+    if REDIS_URL:
+        # A request never waits longer than this for a broker that does not answer.
+        return {"socket_connect_timeout": 1, "socket_timeout": 5}
+    SPOOL_DIR.mkdir(exist_ok=True)
+    return {
+        "data_folder_in": str(SPOOL_DIR),
+        "data_folder_out": str(SPOOL_DIR),
+        "control_folder": str(SPOOL_DIR),
+        "polling_interval": 0.05,
+    }
+
+
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
+CELERY_BROKER_TRANSPORT = None if REDIS_URL else "healthboard.spool:Transport"
+CELERY_BROKER_TRANSPORT_OPTIONS = _broker()
+CELERY_BROKER_CONNECTION_TIMEOUT = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_DEFAULT_QUEUE = "ingest"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+# All that is due is in the database, so the beat need not remember anything.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 
 # Sign-in by others: on when the client id is set (docs/settings.md).
 HEALTHBOARD_OIDC_ISSUER = (os.environ.get("HEALTHBOARD_OIDC_ISSUER") or "").rstrip("/")
@@ -200,5 +229,7 @@ LOGGING = {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    # A look at a stage is no event; what it did is, and the stage says so.
+    "loggers": {"celery": {"level": "WARNING"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL") or "INFO"},
 }

@@ -1,0 +1,76 @@
+"""Whether the database has exactly the migrations that this process has loaded.
+
+What a process knows is read once: files replaced under it change nothing until it
+restarts. A database that moved on makes a worker stop taking work, not fail it.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Count, Max
+
+if TYPE_CHECKING:
+    from collections.abc import Set
+
+log = logging.getLogger(__name__)
+
+type Key = tuple[str, str]
+
+
+@cache
+def known() -> tuple[frozenset[Key], frozenset[Key]]:
+    """The migrations of this code, and those that they replace."""
+    loader = MigrationLoader(None)
+    replaced = {key for m in loader.disk_migrations.values() for key in m.replaces}
+    return frozenset(loader.disk_migrations), frozenset(replaced)
+
+
+def newer() -> str:
+    """Say that the database knows more than this code; empty if it does not."""
+    ours, replaced = known()
+    apps = {app for app, _ in ours}
+    strange = {key for key in _applied() if key[0] in apps} - ours - replaced
+    if not strange:
+        return ""
+    return f"the database is newer than this code ({_names(strange)}); update the code"
+
+
+def missing() -> str:
+    """Say that the database lacks migrations; empty if it does not."""
+    ours, _ = known()
+    lacking = ours - _applied()
+    return f"the database lacks {_names(lacking)}; run migrate" if lacking else ""
+
+
+def problem() -> str:
+    return newer() or missing()
+
+
+def is_current() -> bool:
+    """Ask the database, at the cost of one small query; complain when it moved."""
+    recorder = MigrationRecorder(connection)
+    mark = recorder.migration_qs.aggregate(last=Max("id"), count=Count("id"))
+    trouble = _judged(mark["last"], mark["count"])
+    if trouble:
+        log.error("schema=mismatch taking no work: %s, then restart", trouble)
+    return not trouble
+
+
+@cache
+def _judged(last: int | None, count: int) -> str:
+    return problem()
+
+
+def _applied() -> set[Key]:
+    return set(MigrationRecorder(connection).applied_migrations())
+
+
+def _names(keys: Set[Key]) -> str:
+    first = ", ".join(".".join(key) for key in sorted(keys)[:3])
+    return first if len(keys) <= 3 else f"{first} …"

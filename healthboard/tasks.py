@@ -1,0 +1,68 @@
+"""Waking the stages. A lost message costs seconds, since a beat looks anyway."""
+
+from __future__ import annotations
+
+import logging
+import time
+from itertools import pairwise
+from typing import Any
+
+from celery import shared_task
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from api import heartbeat
+from healthboard import schema
+from healthboard.celery import app
+from healthboard.pipeline import BY_NAME, STAGES, drain
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 10  # items a look, so that stages take turns and a stop is soon obeyed
+LOOK_SECONDS = 5.0
+QUIET_SECONDS = 5.0  # after a broker that did not answer
+EXPIRES_SECONDS = 60
+
+_NEXT = {first.name: second.name for first, second in pairwise(STAGES)}
+_quiet_until = 0.0
+
+
+@shared_task(name="advance", ignore_result=True)  # type: ignore[untyped-decorator]
+def advance(name: str) -> None:
+    """Work on what waits for a stage; look again, and let the next stage look."""
+    if not schema.is_current():
+        return
+    done = drain(BY_NAME[name], limit=AT_ONCE)
+    if done and name in _NEXT:
+        wake(_NEXT[name])
+    if done == AT_ONCE:
+        wake(name)
+    heartbeat.beat(now=timezone.now())
+
+
+def wake(name: str) -> None:
+    """Ask a worker to look at a stage, without ever failing or delaying the caller."""
+    global _quiet_until
+    if time.monotonic() < _quiet_until:
+        return
+    try:
+        advance.apply_async(
+            (name,),
+            queue=BY_NAME[name].queue,
+            retry=False,
+            expires=EXPIRES_SECONDS,
+        )
+    except (OperationalError, OSError) as error:
+        _quiet_until = time.monotonic() + QUIET_SECONDS
+        log.warning("broker=unreachable stage=%s error=%s", name, error)
+
+
+@app.on_after_finalize.connect  # type: ignore[untyped-decorator]
+def look_everywhere(sender: Any, **_: Any) -> None:  # Any: Celery is untyped
+    for stage in STAGES:
+        sender.add_periodic_task(
+            LOOK_SECONDS,
+            advance.s(stage.name).set(queue=stage.queue),
+            name=f"look at {stage.name}",
+            expires=EXPIRES_SECONDS,
+        )
