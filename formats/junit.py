@@ -100,12 +100,18 @@ def _feeder(
 
     def feed(data: bytes) -> None:
         nonlocal fed
-        parser.Parse(data, False)
+        try:
+            parser.Parse(data, False)
+            collector.flush()
+        except Rejected as refused:
+            if refused.line is None:
+                refused.line = parser.CurrentLineNumber
+            raise
         fed += len(data)
         # What the parser was given and has not passed yet is one unfinished token.
         if fed - parser.CurrentByteIndex > limits.token:
             collector.reject(f"a tag or comment is longer than {limits.token:,} bytes")
-        if len(collector.elements) > limits.cases:
+        if len(collector.elements.list) > limits.cases:
             collector.reject(f"more than {limits.cases:,} cases")
 
     return feed
@@ -116,7 +122,7 @@ def _place(error: expat.ExpatError) -> tuple[str, int, int]:
 
 
 def _cut_off(reason: str, line: int, column: int, collector: Collector) -> Rejected:
-    tests = collector.tests
+    tests = collector.complete_cases()
     cases = "1 complete case was" if tests == 1 else f"{tests:,} complete cases were"
     return Rejected(
         f"not well-formed XML: the report is cut off ({reason}); "

@@ -86,15 +86,18 @@ class Suite:
         self, attrs: Mapping[str, str], parent: Suite | None, *, is_group: bool
     ) -> None:
         name = attrs.get("name", "")
-        outer = parent.names if parent else ()
+        outer: tuple[str, ...] = parent.names if parent else ()
         self.is_group = is_group
-        self.names = outer if is_group else (*outer, _qualified(name, attrs))
+        self.names: tuple[str, ...] = (
+            outer if is_group else (*outer, _qualified(name, attrs))
+        )
         self.file = attrs.get("file", "")
         self.label = self.file or name
-        self.hostname = attrs.get("hostname", "") or (parent.hostname if parent else "")
-        self.worker = parent.worker if parent else ""
+        inherited = parent.hostname if parent else ""
+        self.hostname: str = attrs.get("hostname", "") or inherited
+        self.worker: str = parent.worker if parent else ""
         self.process = ""
-        self.pytest = bool(parent and parent.pytest) or name == (
+        self.pytest: bool = bool(parent and parent.pytest) or name == (
             "pytest tests" if is_group else "pytest"
         )
         self.declared = _declared(attrs)
@@ -102,7 +105,7 @@ class Suite:
         self.cases = 0  # direct ones; also the next position in the process
         self.timed = 0
         self.seconds = 0.0
-        self.unplaced = 0  # cases that name no worker
+        self.unplaced = False  # some case names no worker
         self.parallel = False
         self.modules: set[str] = set()
         self.at_start = Counts(0, 0, 0, 0)
