@@ -62,7 +62,7 @@ def assemble(
     masking = number_masked([file.identities for file in files])
     logs = _fold(files, "reportlog")
     traces = _fold(files, "order")
-    seen = _place(_merge(logs, join_traces), _merge(traces, join_traces))
+    seen = _place(_merge(logs, join_reports), _merge(traces, join_traces))
     attempts = {key: 1 + len(told.element.attempts) for key, told in seen.items()}
     reports = _fold(files, "junit", setting=Repeats(repeats), traced=attempts)
     reported = _merge(reports, join_reports)
@@ -70,18 +70,18 @@ def assemble(
     foldings = [*reports, *logs, *traces]
     results, processes = _results(tests.values())
     both = bool(reported and seen)
-    only_in_report = len(reported.keys() - seen.keys()) if both else 0
-    only_in_trace = [key for key in seen if key not in reported]
+    only_in_report = _missing(reported, seen)
+    only_in_trace = _missing(seen, reported)
     notes = [*_own_notes(files), *masking]
     notes += say_repeats(foldings)
     notes += say_conflicts(tests.values())
     if both:
-        notes += say_one_sided(reported, seen)
+        notes += say_one_sided(only_in_report, only_in_trace)
     return Contribution(
         results=results,
         processes=processes,
         order=_order(files),
-        reported=_reported(files, [seen[key] for key in only_in_trace]),
+        reported=_reported(files, only_in_trace),
         started_at=min(_known(file.reading.started_at for file in files), default=None),
         zoneless_start=min(
             _known(file.reading.zoneless_start for file in files), default=""
@@ -89,7 +89,7 @@ def assemble(
         duration_s=_duration(results),
         wall_s=_wall(files),
         repeats=", ".join(sorted({rule for one in foldings for rule in one.rules})),
-        only_in_report=only_in_report,
+        only_in_report=len(only_in_report) if both else 0,
         only_in_trace=len(only_in_trace) if both else 0,
         notes=notes,
     )
@@ -137,8 +137,8 @@ def _fold(
             file.reading,
             file.identities,
             label=file.label,
-            # Traces name processes alike in every file, reports do not.
-            scope=file.label if kind == "junit" and len(chosen) > 1 else "",
+            # Only traces name a process alike in every file: by its pid.
+            scope=file.label if kind != "order" and len(chosen) > 1 else "",
             setting=setting,
             traced=traced or {},
         )
@@ -174,6 +174,15 @@ def _place(reports: Tests, traces: Tests) -> Tests:
         if key not in placed:
             placed[key] = trace
     return placed
+
+
+def _missing(tests: Tests, others: Tests) -> list[Told]:
+    """The tests, modules that were not collected aside, that the others lack."""
+    return [
+        told
+        for key, told in tests.items()
+        if key not in others and not told.element.collection
+    ]
 
 
 def _results(tests: Iterable[Told]) -> tuple[list[TestResult], list[str]]:
@@ -239,9 +248,7 @@ def _reported(files: Sequence[_File], only_traced: Sequence[Told]) -> Reported:
     for file in files:
         if file.kind == "junit":
             total += file.reading.reported
-    outcomes = [
-        told.element.outcome for told in only_traced if not told.element.collection
-    ]
+    outcomes = [told.element.outcome for told in only_traced]
     return total + Reported(
         tests=len(outcomes),
         passed=outcomes.count(Outcome.PASSED) + outcomes.count(Outcome.XPASSED),

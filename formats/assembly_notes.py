@@ -13,7 +13,7 @@ from formats.repeats import Repeats
 from formats.report import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from formats.folding import Folding
     from formats.joining import Told
@@ -52,23 +52,21 @@ def say_conflicts(tests: Iterable[Told]) -> list[Note]:
     return [Note("conflicting-results", message)]
 
 
-def say_one_sided(
-    reports: Mapping[str, Told], traces: Mapping[str, Told]
-) -> list[Note]:
+def say_one_sided(in_report: Sequence[Told], in_trace: Sequence[Told]) -> list[Note]:
     """Tests that only the report, or only the trace, tells of."""
     sides = (
-        ("only-in-report", "report", "trace", reports, traces),
-        ("only-in-trace", "trace", "report", traces, reports),
+        ("only-in-report", "report", "trace", in_report),
+        ("only-in-trace", "trace", "report", in_trace),
     )
-    notes = []
-    for code, here, there, tests, others in sides:
-        names = [
-            told.identity.nodeid for key, told in tests.items() if key not in others
-        ]
-        if names:
-            message = f"{len(names)} test(s) are in the {here} and not in the {there}: "
-            notes.append(Note(code, message + _examples(names)))
-    return notes
+    return [
+        Note(
+            code,
+            f"{len(told)} test(s) are in the {here} and not in the {there}: "
+            f"{_examples([one.identity.nodeid for one in told])}",
+        )
+        for code, here, there, told in sides
+        if told
+    ]
 
 
 def _examples(names: Sequence[str]) -> str:

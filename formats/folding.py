@@ -97,7 +97,7 @@ class _Labels(dict[str, str]):
         self._known = known
 
     def __missing__(self, process: str) -> str:
-        label = f"{self._scope}: {process}" if self._scope else process
+        label = f"{process} [{self._scope}]" if self._scope else process
         self[process] = label if self._known else ""
         return self[process]
 

@@ -107,9 +107,12 @@ class _Log:
             return
         worker, process = self._processes.place(record, nodeid, phase, line)
         trial = self._open.get((nodeid, process))
-        if trial is None or trial.ends_before(phase, subtest=subtest):
+        if trial is None or (not subtest and trial.ends_before(phase)):
             trial = self._begin(nodeid, worker, process, line)
-        trial.add(phase)
+        if subtest:
+            trial.add_subtest(phase)
+        else:
+            trial.add(phase)
         if phase.outcome != "passed" or phase.xfail_reason:
             self._tell(trial, record, phase)
 

@@ -41,17 +41,17 @@ class Trial:
     setup: Outcome | None = None
     call: Outcome | None = None
     broken: bool = False  # outside the call
-    rerun: bool = False
 
-    def ends_before(self, phase: Phase, *, subtest: bool) -> bool:
+    def ends_before(self, phase: Phase) -> bool:
         """Tell whether a line begins another attempt rather than goes on with this."""
-        if subtest:
-            return False
-        return self.rerun or phase.when == "setup" or phase.when in self.seen
+        return phase.when == "setup" or phase.when in self.seen
+
+    def add_subtest(self, phase: Phase) -> None:
+        """A failed part of the call, told before the call itself."""
+        self._add_call(phase)
 
     def add(self, phase: Phase) -> None:
         self.seen.add(phase.when)
-        self.rerun = self.rerun or phase.outcome == "rerun"
         if phase.start is not None and (self.start is None or phase.start < self.start):
             self.start = phase.start
         if phase.duration is not None:

@@ -42,7 +42,8 @@ class Processes:
         """A worker collects when it starts: after its tests it is a new one."""
         self._collected = True
         base = self._base(record)
-        if base and f"{base}{self._life(base)}" in self._last:
+        told = bool(record.get("worker_id"))
+        if told and f"{base}{self._life(base)}" in self._last:
             self._lives[base] = self._lives.get(base, 0) + 1
             self._crashed.discard(base)
 
@@ -63,7 +64,7 @@ class Processes:
             self._lives[base] = self._lives.get(base, 0) + 1
             if not self._collected:
                 self.untold_restart = self.untold_restart or line
-        process = f"{base or 'main'}{self._life(base)}"
+        process = f"{base}{self._life(base)}"
         before = self._last.get(process)
         if phase.when in ("call", "teardown") and before not in (None, nodeid):
             self.interleaved = self.interleaved or line
@@ -82,13 +83,14 @@ class Processes:
     def _base(self, record: dict[str, Json]) -> str:
         worker, run = record.get("worker_id"), record.get("testrun_uid")
         if not isinstance(worker, str) or not worker:
-            return self._named("", "") if self._session else ""
+            return self._named("", "main")
         self._run = run if isinstance(run, str) else ""
         return self._named(clean(self._run), clean(worker))
 
     def _named(self, run: str, worker: str) -> str:
         session = f"session {self._session + 1}" if self._session else ""
-        return " ".join(part for part in (session, run, worker) if part)
+        life = " ".join(part for part in (session, run) if part)
+        return f"{worker}:{life}" if life else worker
 
     def _life(self, base: str) -> str:
         life = self._lives.get(base, 0)

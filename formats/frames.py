@@ -1,0 +1,108 @@
+"""Stack frames of many languages, reduced to where in the project something broke.
+
+Guarantees: a frame is "file function" or what the language gives of it, without line
+numbers and without what differs between machines; frames of libraries and runtimes
+are left out; they come outermost first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from formats.volatile import mask_names, strip_checkout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LINES = 2_000
+_WIDTH = 500  # a longer line is no frame
+
+_LIBRARY = re.compile(
+    r"""
+    site-packages|dist-packages|node_modules|/lib(?:64)?/python\d|<frozen\ |<string>
+  | (?:^|/)(?:_pytest|pluggy|unittest|importlib)/
+  | ^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy)\.
+  | ^org\.(?:junit|testng|gradle|apache\.maven|mockito|hamcrest|assertj|opentest4j
+      |codehaus|spockframework|scalatest)\.
+  | ^node:|^internal/|\(internal/|webpack/bootstrap
+  | ^(?:runtime|testing|reflect)\.|/go/src/|/usr/local/go/|/pkg/mod/
+  | ^(?:std|core|alloc|test|rust_begin_unwind|__rust|backtrace|tokio)\b(?:::|$)
+  | /rustc/|\.cargo/registry|/vendor/|/gems/|/ruby/\d|System\.|Microsoft\.|Xunit\.|NUnit\.
+    """,
+    re.VERBOSE,
+)
+
+_PYTHON_LONG = re.compile(r'File "([^"\n]+)", line \d+(?:, in (\S+))?')
+_PYTHON_SHORT = re.compile(r"^([^\s:][^:\n]*\.pyx?):\d+: (?:in (\S+)|\w[\w.]*)?")
+_JAVA = re.compile(r"^\s*at ([\w$.<>/@-]+)\(([^():\n]*)(?::\d+)?\)")
+_JS = re.compile(
+    r"^\s*at (?:async )?(?:([^\n()]{1,300}?) \()?([^\s()]+?):\d+(?::\d+)?\)?$"
+)
+_GO_PLACE = re.compile(r"^\s*(\S+\.go):\d+(?: \+0x[0-9a-f]+|: |$)")
+_RUST_PANIC = re.compile(r"panicked at (?:'.*', )?([^\s:']+\.rs):\d+")
+_RUST_FRAME = re.compile(
+    r"^\s*\d+: (?:0x[0-9a-f]+ - )?([\w:<>{}#$ ]+?)(?:::h[0-9a-f]{16})?$"
+)
+_RUBY = re.compile(r"^\s*(?:from )?([^\s:]+\.rb):\d+:in [`'](.+)'$")
+_DOTNET = re.compile(r"^\s*at ([\w.`<>+]+)\(.*\)(?: in (.+):line \d+)?$")
+_PHP = re.compile(r"^(?:#\d+ )?(/\S+\.php)[:(]\d+")
+_NATIVE = re.compile(r"^\s*([^\s:()]+\.(?:c|cc|cpp|cxx|h|hpp|m|mm|swift|lua|exs?)):\d+")
+
+# Most telling first; the first that fits a line decides.
+_FORMS = (
+    _PYTHON_LONG,
+    _PYTHON_SHORT,
+    _JAVA,
+    _DOTNET,
+    _JS,
+    _GO_PLACE,
+    _RUST_PANIC,
+    _RUST_FRAME,
+    _RUBY,
+    _PHP,
+    _NATIVE,
+)
+# Forms whose stacks are written innermost first.
+_INNERMOST_FIRST = frozenset({_JAVA, _DOTNET, _JS, _GO_PLACE, _RUST_FRAME, _RUBY, _PHP})
+_HINT = re.compile(r":\d|line \d|\bat |::")
+
+
+def project_frames(text: str, *, markers: Sequence[str] = ()) -> list[str]:
+    """The project's frames in a text, outermost first."""
+    frames: list[str] = []
+    reversed_ones = 0
+    for line in text.splitlines()[:_LINES]:
+        if len(line) > _WIDTH or not _HINT.search(line):
+            continue
+        for form in _FORMS:
+            match = form.search(line) if form in _SEARCHED else form.match(line)
+            if match:
+                if _is_project(match, markers):
+                    frames.append(_named(match))
+                    reversed_ones += form in _INNERMOST_FIRST
+                break
+    if reversed_ones * 2 > len(frames):
+        frames.reverse()
+    return [frame for frame in frames if frame]
+
+
+_SEARCHED = frozenset({_PYTHON_LONG, _RUST_PANIC})
+
+
+def _is_project(match: re.Match[str], markers: Sequence[str]) -> bool:
+    places = [part.replace("\\", "/") for part in match.groups() if part]
+    if any(marker and marker in place for marker in markers for place in places):
+        return True
+    return not any(_LIBRARY.search(place) for place in places)
+
+
+def _named(match: re.Match[str]) -> str:
+    parts = [_short(part) for part in match.groups() if part]
+    return " ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _short(part: str) -> str:
+    if "/" in part or "\\" in part:
+        part = strip_checkout(part)
+    return mask_names(part)[0]
