@@ -19,14 +19,13 @@ class State(models.TextChoices):
     DEAD = "dead"  # given up; a button or the API tries again
 
 
-WAITING = (State.ADMITTED, State.PROCESSING, State.FAILED)
-
-
 class Upload(models.Model):
     """One admitted delivery.
 
     `files`: [{"n", "kind", "name", "size", "sha256"}] in the body's order, `n` counts
     from 1. `errors` and `warnings`: [{"file", "message", "line", "column", "path"}].
+    `due_at` says from when on somebody may claim it: receipt, the end of the lease, or
+    the next try; None when nothing is left to do.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="uploads")
@@ -36,7 +35,7 @@ class Upload(models.Model):
     context = models.JSONField(default=dict)
     files = models.JSONField(default=list)
     body = models.CharField(max_length=200)  # name below the inbox directory
-    content_type = models.CharField(max_length=200)
+    content_type = models.CharField(max_length=300)
     encoding = models.CharField(max_length=20, blank=True)
     wire_bytes = models.BigIntegerField()
     unpacked_bytes = models.BigIntegerField()
@@ -44,10 +43,11 @@ class Upload(models.Model):
     received_at = models.DateTimeField()
     processed_at = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
-    lease_until = models.DateTimeField(null=True)
-    retry_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    lease = models.CharField(max_length=80, blank=True)  # who works on it; `leases.py`
     errors = models.JSONField(default=list)
     warnings = models.JSONField(default=list)
+    failure = models.TextField(blank=True)  # our own last error, in `failed` and `dead`
     run_id = models.BigIntegerField(null=True)  # results.Run, when it has one
     body_deleted_at = models.DateTimeField(null=True)  # retention
 
@@ -58,13 +58,33 @@ class Upload(models.Model):
             )
         ]
         indexes = [
+            # "is not null" is the one condition that SQLite can match with a query
+            # whose values are parameters.
             models.Index(
-                fields=["project", "id"],
-                name="waiting_uploads",
-                condition=models.Q(state__in=["admitted", "processing", "failed"]),
+                fields=["project", "due_at"],
+                name="due_uploads",
+                condition=models.Q(due_at__isnull=False),
             ),
             models.Index(fields=["project", "-received_at"], name="newest_uploads"),
+            models.Index(fields=["body"], name="upload_of_a_body"),
+            models.Index(
+                fields=["received_at"],
+                name="kept_bodies",
+                condition=models.Q(body_deleted_at__isnull=True),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"upload {self.pk} ({self.state})"
+
+
+class Turn(models.Model):
+    """When a project's uploads were last claimed: whose turn is longest ago is next."""
+
+    project = models.OneToOneField(
+        Project, models.CASCADE, primary_key=True, related_name="turn"
+    )
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"turn of {self.project_id}"

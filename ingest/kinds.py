@@ -1,0 +1,8 @@
+"""The kinds of files that an upload may hold; `readers.py` says who reads them."""
+
+from __future__ import annotations
+
+AUTO = "auto"  # the content tells
+READ = ("junit", "reportlog", "order")
+UNREAD = ("gate", "effects", "review")  # kept until there is a reader for them
+KINDS = (*READ, *UNREAD, AUTO)

@@ -1,0 +1,61 @@
+"""What the inbox refuses, as `application/problem+json` (RFC 9457)."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.http import JsonResponse
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(Exception):
+    """A refusal with its status; `field` names the field that is wrong, if one is."""
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        detail: str,
+        *,
+        field: str = "",
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.field = field
+        self.retry_after = retry_after
+
+
+class Unauthenticated(Problem):
+    """The same answer for a missing, bad or stale token or signature."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            HTTPStatus.UNAUTHORIZED,
+            "This needs a valid project token or a valid, fresh V2 signature.",
+        )
+
+
+def response(problem: Problem) -> JsonResponse:
+    """Return the answer to a refused request."""
+    body: dict[str, Any] = {  # Any: JSON
+        "type": "about:blank",
+        "title": problem.status.phrase,
+        "status": int(problem.status),
+        "detail": problem.detail,
+    }
+    if problem.field:
+        body["field"] = problem.field
+        body["errors"] = [{"field": problem.field, "message": problem.detail}]
+    answer = JsonResponse(body, status=problem.status, content_type=MEDIA_TYPE)
+    if problem.retry_after is not None:
+        answer["Retry-After"] = str(problem.retry_after)
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        answer["WWW-Authenticate"] = 'Bearer realm="Healthboard"'
+    if problem.status == HTTPStatus.METHOD_NOT_ALLOWED:
+        answer["Allow"] = "POST"
+    if problem.status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE:
+        answer["Accept-Encoding"] = "gzip, zstd"
+    return answer

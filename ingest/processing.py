@@ -1,0 +1,168 @@
+"""The stage that turns an admitted upload into facts.
+
+Guarantees: what a file says is stored whole or not at all, together with the upload's
+new state; a bad file is named with its place and never hides a good one; working on an
+upload twice, or being killed in it, leaves the same as working on it once.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from tempfile import SpooledTemporaryFile
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from django.db import transaction
+
+from formats.assembly import assemble
+from formats.context import Context, read_context
+from formats.prefixes import IdentityRules
+from formats.report import FileProblem, Note, Reading, Rejected
+from ingest import bodies, claims, kinds, readers
+from ingest.claims import claim, give_back, waiting
+from ingest.models import State, Upload
+from projects import options
+from results import recording
+
+if TYPE_CHECKING:
+
+    from formats.multiparts import Part
+    from formats.report import Contribution
+    from ingest.bodies import FileEntry
+
+__all__ = ["claim", "give_back", "waiting", "work"]
+
+IN_MEMORY = 16 * 2**20  # a file beyond this is spooled to the disk
+
+
+@dataclass(slots=True)
+class _Read:
+    """What the files of one upload say."""
+
+    readings: list[tuple[str, str, Reading]] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)  # of the good files, read or not
+    damage: list[FileProblem] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+
+def work(upload: Upload) -> None:
+    """Read a claimed upload and store what it says."""
+    read = _read_files(upload)
+    claims.renew(upload)
+    context = read_context(json.dumps(upload.context).encode())
+    contribution = _contribution(upload, read)
+    if contribution is not None:
+        read.notes += contribution.notes
+    if contribution is None and not read.damage:
+        # Only files that nobody reads yet: kept, and of no run.
+        _store(upload, State.PROCESSED, read, None)
+        return
+    rejected = not read.kinds
+    if rejected and not context.run:
+        _store(upload, State.REJECTED, read, None)
+        return
+    claims.renew(upload)
+    prepared = _prepare(upload, context, contribution, read)
+    _store(upload, State.REJECTED if rejected else State.PROCESSED, read, prepared)
+
+
+def _read_files(upload: Upload) -> _Read:
+    read = _Read()
+    for entry, part in bodies.files(upload):
+        claims.renew(upload)
+        try:
+            _read_file(entry, part, read)
+        except Rejected as verdict:
+            read.damage.append(
+                FileProblem(
+                    file=entry["name"],
+                    message=verdict.message,
+                    line=verdict.line,
+                    column=verdict.column,
+                    path=verdict.path,
+                )
+            )
+    return read
+
+
+def _read_file(entry: FileEntry, part: Part, read: _Read) -> None:
+    """Read one file; raise `Rejected` for a bad one."""
+    name = entry["name"]
+    with SpooledTemporaryFile(max_size=IN_MEMORY) as spool:
+        for chunk in part.chunks():
+            spool.write(chunk)
+        spool.seek(0)
+        stream = cast(BinaryIO, spool)
+        kind = readers.settle(entry["kind"], stream)
+        if kind in kinds.UNREAD:
+            read.kinds.append(kind)
+            note = f"{name}: stored; files of the kind {kind!r} are not read yet"
+            read.notes.append(Note("not-read-yet", note))
+            return
+        stream.seek(0)
+        reading = readers.READERS[kind](stream)
+    read.readings.append((kind, name, reading))
+    read.kinds.append(kind)
+    if reading.incomplete:
+        read.damage.append(FileProblem(file=name, message=reading.incomplete))
+
+
+def _contribution(upload: Upload, read: _Read) -> Contribution | None:
+    if not read.readings:
+        return None
+    chosen = options.read(upload.project)
+    rules = IdentityRules(
+        strip_path_prefixes=chosen.strip_path_prefixes,
+        add_path_prefix=chosen.add_path_prefix,
+        strip_classname_prefixes=chosen.strip_classname_prefixes,
+        add_classname_prefix=chosen.add_classname_prefix,
+    )
+    return assemble(read.readings, rules=rules, repeats=chosen.repeats)
+
+
+def _prepare(
+    upload: Upload, context: Context, contribution: Contribution | None, read: _Read
+) -> recording.Prepared:
+    return recording.prepare(
+        upload.project,
+        upload_id=upload.pk,
+        received_at=upload.received_at,
+        context=context,
+        contribution=contribution,
+        kinds=sorted(set(read.kinds)),
+        file_digests=[entry["sha256"] for entry in upload.files],
+        damage=read.damage,
+        notes=read.notes,
+    )
+
+
+def _store(
+    upload: Upload, state: State, read: _Read, prepared: recording.Prepared | None
+) -> None:
+    with transaction.atomic():
+        claims.finish(
+            upload,
+            state=state,
+            errors=[_as_json(problem) for problem in read.damage],
+            warnings=[_as_warning(note, read) for note in read.notes],
+        )
+        if prepared is not None:
+            run_id = recording.store(prepared)
+            Upload.objects.filter(pk=upload.pk).update(run_id=run_id)
+
+
+def _as_json(problem: FileProblem) -> dict[str, object]:
+    return asdict(problem)
+
+
+def _as_warning(note: Note, read: _Read) -> dict[str, object]:
+    """A note names its file where there are several; here it does in any case."""
+    alone = len(read.readings) == 1
+    return {
+        "code": note.code,
+        "file": read.readings[0][1] if alone else "",
+        "message": note.message,
+        "line": note.line,
+        "column": None,
+        "path": None,
+    }

@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from ingest import views
+
+urlpatterns = [path("api/v1/uploads", views.receive, name="receive-upload")]
