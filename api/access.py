@@ -119,6 +119,24 @@ def project_of(asker: Asker, slug: str, *, scope: Scope = Scope.READ) -> Project
         raise Forbidden(f"This needs the role {error.needs} in the project.") from None
 
 
+def project_by_id(
+    asker: Asker, project_id: int, *, otherwise: str, scope: Scope = Scope.READ
+) -> Project:
+    """Return the project of a thing that was found by its own id.
+
+    To a stranger the thing itself does not exist: a 404 with `otherwise`.
+    """
+    if asker.token is not None:
+        slug = asker.token.project.slug if asker.token.project_id == project_id else ""
+    else:
+        found = Project.objects.filter(pk=project_id).first()
+        slug = found.slug if found else ""
+    try:
+        return project_of(asker, slug, scope=scope)
+    except NotFound:
+        raise NotFound(otherwise) from None
+
+
 def projects_of(asker: Asker) -> list[Project]:
     """Return what the asker may read, by owner and name."""
     if asker.token is not None:

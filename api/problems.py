@@ -85,6 +85,11 @@ def problem(
     return response
 
 
+def nothing_here(request: HttpRequest) -> HttpResponse:
+    """Answer for every address below `/api/` that is none."""
+    return problem(HTTPStatus.NOT_FOUND, _DETAILS[404])
+
+
 def answer(request: HttpRequest, error: ApiError) -> HttpResponse:
     """Turn what an operation raised into its answer."""
     return problem(error.status, error.detail, errors=error.errors)

@@ -1,0 +1,286 @@
+"""The answers of the read API, field by field, as the contract promises them.
+
+A field that cannot have a value is null or an empty list, never missing. Times are
+UTC, durations seconds, shares 0..1.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Literal
+
+from ninja import Field, Schema
+
+
+class Listing[T](Schema):
+    """A page of a list; `next` is the cursor of the page after it, null at the end."""
+
+    items: list[T]
+    next: str | None
+
+
+class ErrorField(Schema):
+    field: str
+    message: str
+
+
+class ProblemShape(Schema):
+    """Every error: RFC 9457, with the wrong fields by name."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[ErrorField] = []
+
+
+# Projects
+
+
+class ProjectShape(Schema):
+    project: str = Field(description="owner/name")
+    title: str
+    public: bool
+    default_branch: str
+    zone: str
+    url: str
+
+
+class StatusShape(Schema):
+    pending: int = Field(description="0 when all pages of the project are up to date")
+    stages: dict[str, int]
+    last_processed_at: datetime | None
+
+
+# Uploads
+
+
+class FileProblem(Schema):
+    """What is wrong with, or was repaired in, one file of an upload."""
+
+    message: str
+    file: str | None
+    line: int | None
+    column: int | None
+    path: str | None
+
+
+class FileShape(Schema):
+    n: int
+    kind: str
+    name: str
+    size: int
+    sha256: str
+    url: str
+
+
+class UploadShape(Schema):
+    id: int
+    project: str
+    state: str
+    kind: list[str]
+    error: FileProblem | None = Field(description="the first of `errors`")
+    errors: list[FileProblem]
+    warnings: list[FileProblem]
+    run: int | None = Field(description="id of the run that the upload speaks of")
+    received_at: datetime
+    processed_at: datetime | None
+    attempts: int = Field(description="how often processing was begun")
+    retry_at: datetime | None
+    files: list[FileShape]
+    url: str
+
+
+# Runs
+
+
+class CountsShape(Schema):
+    tests: int
+    passed: int
+    failed: int
+    errors: int
+    skipped: int
+    xfailed: int
+    xpassed: int
+    flaky: int
+
+
+class ReportedShape(Schema):
+    """Elements as the report has them."""
+
+    tests: int
+    passed: int
+    failed: int
+    errors: int
+    skipped: int
+
+
+class AttemptShape(Schema):
+    attempt: int
+    shards: int
+    counts: CountsShape
+
+
+class ShardShape(Schema):
+    index: int
+    count: int
+    tests: int
+    duration_s: float
+    state: str = Field(
+        description="complete, incomplete, damaged, missing or failed_outside"
+    )
+    job: str
+    attempt: int
+    wall_s: float | None
+    exit_code: int | None
+    uploads: list[int]
+
+
+class CompletenessShape(Schema):
+    expected_shards: int
+    received: int
+    missing: list[int] = Field(description="indexes of the shards that did not come")
+    duplicated_tests: list[str] = Field(
+        description="node ids that ran in two shards, the first 100"
+    )
+
+
+class ProblemOfRun(Schema):
+    kind: str
+    message: str
+    upload: int | None
+
+
+class RunSummary(Schema):
+    """A run in a list."""
+
+    id: int
+    run: str = Field(description="the name that the uploads gave it")
+    environment: dict[str, str]
+    branch: str | None
+    commit: str | None
+    head_sha: str | None
+    pr: int | None
+    outcome: str = Field(
+        description="passed, failed, incomplete, damaged or no_results"
+    )
+    failed_outside: bool = Field(
+        description="the command failed, but no test in its report did"
+    )
+    started_at: datetime
+    counts: CountsShape
+    duration_s: float
+    wall_s: float | None
+    order: str = Field(description="traced, assumed or unknown")
+    excluded: bool = Field(description="left out of statistics by a person")
+    ci_url: str | None
+    url: str
+
+
+class RunShape(RunSummary):
+    project: str
+    attempts: list[AttemptShape]
+    base_sha: str | None
+    base_branch: str | None
+    merge_base: str | None
+    committed_at: datetime | None
+    reported: ReportedShape
+    shards: list[ShardShape]
+    completeness: CompletenessShape
+    problems: list[ProblemOfRun]
+    uploads: list[int]
+
+
+class ResultShape(Schema):
+    test: int
+    nodeid: str
+    outcome: str
+    attempts: int
+    duration_s: float | None
+    worker: str | None
+    position: int | None = Field(description="from 0, within its process")
+    message: str | None
+    failure_group: str | None
+    cause: str | None
+    flaky: bool
+    conflict: bool
+    duplicate: bool
+
+
+# Tests
+
+
+class RateShape(Schema):
+    """A share as the mean of its Beta posterior with the central 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class StatsShape(Schema):
+    runs: int
+    fail_rate: float | None = Field(
+        description="(failed + errors) / (runs - skipped - xfailed)"
+    )
+    flake_rate: RateShape | None
+    p50_s: float | None
+    p95_s: float | None
+
+
+class CaseShape(Schema):
+    id: int
+    nodeid: str
+    file: str | None
+    line: int | None
+    suite: str | None
+    name: str
+    params: str | None
+    owner: str | None
+    state: str = Field(description="active, or gone: not seen for 30 days")
+    first_seen: datetime
+    last_seen: datetime
+    stats: StatsShape
+    url: str
+
+
+class HistoryShape(Schema):
+    """A test's result in one run."""
+
+    run: int
+    run_name: str
+    started_at: datetime
+    outcome: str
+    flaky: bool
+    conflict: bool
+    attempts: int
+    duration_s: float | None
+    branch: str | None
+    commit: str | None
+    pr: int | None
+    environment: dict[str, str]
+    excluded: bool
+    message: str | None
+    failure_group: str | None
+
+
+# Trends
+
+
+class PointShape(Schema):
+    date: date
+    value: float | None = Field(description="null where nothing was measured")
+    of: int = Field(description="the value's denominator")
+    runs: int
+    low: float | None
+    high: float | None
+
+
+class TrendShape(Schema):
+    metric: str
+    window: str
+    by: Literal["day"]
+    branch_class: str | None
+    points: list[PointShape] = Field(description="every day, oldest first")
+    runs: int
+    excluded_runs: int

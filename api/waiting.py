@@ -1,0 +1,14 @@
+"""What is not done yet, by stage: the pipeline's stages, asked where each one lives.
+
+A test holds these names against the pipeline's own list.
+"""
+
+from __future__ import annotations
+
+from ingest import claims
+from results.queries import state
+
+
+def waiting(project_id: int | None = None) -> dict[str, int]:
+    """Return how many items wait in each stage, of one project or of all."""
+    return {"ingest": claims.waiting(project_id), **state.waiting(project_id)}
