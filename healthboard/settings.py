@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
 ]
 MIDDLEWARE = [
+    "api.problems.ProblemMiddleware",  # first: it sees what the others refuse
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -220,6 +221,7 @@ HEALTHBOARD_MAX_WIRE_BYTES = _int("HEALTHBOARD_MAX_WIRE_BYTES", 64 * 2**20)
 HEALTHBOARD_MAX_UNPACKED_BYTES = _int("HEALTHBOARD_MAX_UNPACKED_BYTES", 2**30)
 HEALTHBOARD_RATE = _int("HEALTHBOARD_RATE", 50)
 HEALTHBOARD_BURST = _int("HEALTHBOARD_BURST", 200)
+HEALTHBOARD_METRICS_OPEN = _bool("HEALTHBOARD_METRICS_OPEN", default=False)
 HEALTHBOARD_LEASE_SECONDS = _int("HEALTHBOARD_LEASE_SECONDS", 120)
 
 LOGGING = {
