@@ -183,7 +183,7 @@ def install(kind: str) -> bool:
         pip = [str(PYTHON), "-m", "pip"]
         if subprocess.run([*pip, "-V"], stdout=subprocess.DEVNULL).returncode:
             subprocess.run([str(PYTHON), "-m", "ensurepip"], stdout=subprocess.DEVNULL)
-        command = [*pip, "install", "-q", "--no-input", *listed]
+        command = [*pip, "install", "-qq", "--no-input", *listed]
     return subprocess.run(command, env=clean_environment()).returncode == 0
 
 

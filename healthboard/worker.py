@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import warnings
 
 import django
 
@@ -16,6 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "healthboard.settings")
 django.setup()
 
 from celery.beat import EmbeddedService  # noqa: E402 - the models need the set-up
+from celery.platforms import SecurityWarning  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from healthboard import lifeline, locks, pipeline, schema, tasks  # noqa: E402
@@ -32,9 +34,10 @@ def main() -> int:
     if trouble := schema.problem():
         log.error("worker=stopped %s", trouble)
         return 1
-    pipeline.free_leases()
     for stage in pipeline.STAGES:
         tasks.wake(stage.name)
+    # It warns of root because of pickled messages; ours are JSON.
+    warnings.simplefilter("ignore", SecurityWarning)
     beat = EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler)
     beat.start()
     worker = app.Worker(
