@@ -13,6 +13,7 @@ _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 _DATA = session.directory() / f"data-{_WORKER}"
 # Set, not defaulted: a test run never touches the data of a person's own server.
 os.environ["HEALTHBOARD_DATA"] = str(_DATA)
+(_DATA / "static").mkdir(parents=True, exist_ok=True)  # whitenoise minds its absence
 os.environ["SECRET_KEY"] = "for tests only"
 os.environ["REDIS_URL"] = ""
 os.environ["DATABASE_URL"] = ""
