@@ -66,7 +66,7 @@ def drain(stage: Stage, *, limit: int = 100) -> int:
         started = time.perf_counter()
         try:
             stage.work(item)
-        except Exception as error:  # noqa: BLE001 - the stage boundary
+        except Exception as error:  # the stage boundary
             log.exception("stage=%s item=%s failed", stage.name, item)
             stage.give_back(item, f"{type(error).__name__}: {error}")
         else:

@@ -7,7 +7,7 @@ import time
 from itertools import pairwise
 from typing import Any
 
-from celery import shared_task
+from celery import shared_task, signals
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -55,6 +55,14 @@ def wake(name: str) -> None:
     except (OperationalError, OSError) as error:
         _quiet_until = time.monotonic() + QUIET_SECONDS
         log.warning("broker=unreachable stage=%s error=%s", name, error)
+
+
+@signals.worker_init.connect  # type: ignore[untyped-decorator]
+def refuse_another_schema(**_: Any) -> None:
+    """Stop a worker of either mode at its start, before it takes any work."""
+    if trouble := schema.problem():
+        log.error("worker=stopped %s", trouble)
+        raise SystemExit(1)
 
 
 @app.on_after_finalize.connect  # type: ignore[untyped-decorator]

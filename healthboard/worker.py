@@ -20,7 +20,7 @@ from celery.beat import EmbeddedService  # noqa: E402 - the models need the set-
 from celery.platforms import SecurityWarning  # noqa: E402
 from django.conf import settings  # noqa: E402
 
-from healthboard import lifeline, locks, pipeline, schema, tasks  # noqa: E402
+from healthboard import lifeline, locks, pipeline, tasks  # noqa: E402
 from healthboard.celery import app  # noqa: E402
 
 log = logging.getLogger(__name__)
@@ -31,15 +31,8 @@ QUEUES = ("ingest", "analyse", "notify")
 def main() -> int:
     lifeline.hold(grace=5)
     locks.wait_for(settings.DATA_DIR / lifeline.WORKER_LOCK)
-    if trouble := schema.problem():
-        log.error("worker=stopped %s", trouble)
-        return 1
-    for stage in pipeline.STAGES:
-        tasks.wake(stage.name)
     # It warns of root because of pickled messages; ours are JSON.
     warnings.simplefilter("ignore", SecurityWarning)
-    beat = EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler)
-    beat.start()
     worker = app.Worker(
         pool="solo",
         concurrency=1,
@@ -49,6 +42,10 @@ def main() -> int:
         without_heartbeat=True,
         quiet=True,
     )
+    beat = EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler)
+    beat.start()
+    for stage in pipeline.STAGES:
+        tasks.wake(stage.name)
     log.info("worker=ready queues=%s", ",".join(QUEUES))
     worker.start()
     return int(worker.exitcode or 0)
