@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from formats.outcomes import Outcome
 
 
-class Rejected(Exception):  # noqa: N818 - a verdict on the input, not our error
+class Rejected(Exception):
     """Known bad input: the sender's fault, with its place. Never retried."""
 
     def __init__(
@@ -169,6 +169,7 @@ class FileProblem:
     line: int | None = None
     column: int | None = None
     path: str | None = None
+    kind: str = ""  # of the file; empty: not known
 
 
 @dataclass(frozen=True, slots=True)

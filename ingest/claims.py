@@ -18,6 +18,7 @@ from django.utils import timezone
 from ingest import leases
 from ingest.models import State, Turn, Upload
 from projects.models import Project
+from results.storable import storable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,7 +58,7 @@ def give_back(upload: Upload, error: str) -> None:
         state=State.DEAD if last else State.FAILED,
         due_at=None if last else timezone.now() + pause,
         lease="",
-        failure=error,
+        failure=storable(error),
     )
 
 

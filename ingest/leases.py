@@ -52,7 +52,8 @@ class _Process:
         path = _path(owner)
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("wb")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Waits for one who just asks whether this owner is dead.
+        fcntl.flock(file, fcntl.LOCK_EX)
         self._pid, self._owner, self._file = os.getpid(), owner, file
 
 

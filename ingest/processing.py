@@ -8,7 +8,7 @@ upload twice, or being killed in it, leaves the same as working on it once.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -20,12 +20,13 @@ from formats.prefixes import IdentityRules
 from formats.report import FileProblem, Note, Reading, Rejected
 from ingest import bodies, claims, kinds, readers
 from ingest.claims import claim, give_back, waiting
+from ingest.kinds import AUTO
 from ingest.models import State, Upload
 from projects import options
 from results import recording
+from results.storable import storable
 
 if TYPE_CHECKING:
-
     from formats.multiparts import Part
     from formats.report import Contribution
     from ingest.bodies import FileEntry
@@ -53,17 +54,14 @@ def work(upload: Upload) -> None:
     contribution = _contribution(upload, read)
     if contribution is not None:
         read.notes += contribution.notes
-    if contribution is None and not read.damage:
-        # Only files that nobody reads yet: kept, and of no run.
-        _store(upload, State.PROCESSED, read, None)
-        return
-    rejected = not read.kinds
-    if rejected and not context.run:
-        _store(upload, State.REJECTED, read, None)
-        return
-    claims.renew(upload)
-    prepared = _prepare(upload, context, contribution, read)
-    _store(upload, State.REJECTED if rejected else State.PROCESSED, read, prepared)
+    # Without any result only a bad file of a named run is recorded; and whatever
+    # replaces what this upload said before.
+    prepared = None
+    damages = bool(read.damage and context.run)
+    if contribution is not None or damages or upload.run_id is not None:
+        claims.renew(upload)
+        prepared = _prepare(upload, context, contribution, read)
+    _store(upload, read, prepared)
 
 
 def _read_files(upload: Upload) -> _Read:
@@ -80,6 +78,7 @@ def _read_files(upload: Upload) -> _Read:
                     line=verdict.line,
                     column=verdict.column,
                     path=verdict.path,
+                    kind=entry["kind"] if entry["kind"] != AUTO else "",
                 )
             )
     return read
@@ -93,18 +92,17 @@ def _read_file(entry: FileEntry, part: Part, read: _Read) -> None:
             spool.write(chunk)
         spool.seek(0)
         stream = cast(BinaryIO, spool)
-        kind = readers.settle(entry["kind"], stream)
+        kind = readers.settle(entry["kind"], name, stream)
         if kind in kinds.UNREAD:
             read.kinds.append(kind)
             note = f"{name}: stored; files of the kind {kind!r} are not read yet"
             read.notes.append(Note("not-read-yet", note))
             return
-        stream.seek(0)
         reading = readers.READERS[kind](stream)
     read.readings.append((kind, name, reading))
     read.kinds.append(kind)
     if reading.incomplete:
-        read.damage.append(FileProblem(file=name, message=reading.incomplete))
+        read.damage.append(FileProblem(name, reading.incomplete, kind=kind))
 
 
 def _contribution(upload: Upload, read: _Read) -> Contribution | None:
@@ -136,23 +134,27 @@ def _prepare(
     )
 
 
-def _store(
-    upload: Upload, state: State, read: _Read, prepared: recording.Prepared | None
-) -> None:
+def _store(upload: Upload, read: _Read, prepared: recording.Prepared | None) -> None:
     with transaction.atomic():
         claims.finish(
             upload,
-            state=state,
+            state=State.PROCESSED if read.kinds else State.REJECTED,
             errors=[_as_json(problem) for problem in read.damage],
             warnings=[_as_warning(note, read) for note in read.notes],
         )
         if prepared is not None:
-            run_id = recording.store(prepared)
-            Upload.objects.filter(pk=upload.pk).update(run_id=run_id)
+            stored = recording.store(prepared)
+            Upload.objects.filter(pk=upload.pk).update(run_id=stored.run_id)
 
 
 def _as_json(problem: FileProblem) -> dict[str, object]:
-    return asdict(problem)
+    return {
+        "file": problem.file,
+        "message": storable(problem.message),
+        "line": problem.line,
+        "column": problem.column,
+        "path": storable(problem.path) if problem.path else None,
+    }
 
 
 def _as_warning(note: Note, read: _Read) -> dict[str, object]:
@@ -161,7 +163,7 @@ def _as_warning(note: Note, read: _Read) -> dict[str, object]:
     return {
         "code": note.code,
         "file": read.readings[0][1] if alone else "",
-        "message": note.message,
+        "message": storable(note.message),
         "line": note.line,
         "column": None,
         "path": None,

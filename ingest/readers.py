@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from formats.detection import detect
+from formats.detection import HEAD, detect
 from formats.junit import read_junit
 from formats.order import read_order
+from formats.report import Rejected
 from formats.reportlog import read_reportlog
-from ingest.kinds import AUTO
+from ingest.kinds import AUTO, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,12 @@ READERS: dict[str, Callable[[BinaryIO], Reading]] = {
 }
 
 
-def settle(kind: str, stream: BinaryIO) -> str:
+def settle(kind: str, name: str, stream: BinaryIO) -> str:
     """Return the kind itself, or the one that the content of an `auto` file shows."""
-    return detect(stream) if kind == AUTO else kind
+    if kind != AUTO:
+        return kind
+    found = detect(stream.read(HEAD), name)
+    stream.seek(0)
+    if found not in KINDS:
+        raise Rejected("what kind of file this is cannot be told from its content")
+    return found
