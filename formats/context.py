@@ -113,8 +113,9 @@ class Context:
         for name in ("committed_at", "started_at"):
             stamp = values[name]
             values[name] = stamp.astimezone(UTC).isoformat() if stamp else None
+        said = {key: value for key, value in values.items() if value not in (None, "")}
         return json.dumps(
-            values, sort_keys=True, separators=(",", ":"), ensure_ascii=True
+            said, sort_keys=True, separators=(",", ":"), ensure_ascii=True
         ).encode()
 
 

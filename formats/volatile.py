@@ -16,8 +16,8 @@ VERSION = 1
 # Where a path may start without a drive letter. Routes such as /api/v1/users are
 # names, not places on a disk, so an unknown root is left alone.
 _ROOTS = (
-    "home|Users|root|tmp|var|private|opt|mnt|media|srv|builds?|workspaces?|github|"
-    "__w|__t|drone|runner|jenkins|agent|work|Volumes|usr/src|usr/local|nix/store|data"
+    "home|Users|root|tmp|var|private|opt|mnt|media|srv|builds?|workspaces?|github/workspace|"
+    "__w|__t|drone|runner|jenkins|Volumes|usr/src|usr/local|nix/store"
 )
 _PATH_CHARACTER = r"""(?:[^\s"'`()\[\]{}<>|*?,;:]|:(?=[\\/]))"""
 
@@ -108,8 +108,13 @@ def mask_names(text: str) -> tuple[str, tuple[str, ...]]:
 
 def mask_message(text: str) -> str:
     """Mask what differs from failure to failure of one cause in a message."""
-    text, _ = mask_names(text)
-    return _NUMBER.sub("<n>", _HEX.sub("<hex>", text))
+    for _round in range(_ROUNDS):
+        masked, _ = mask_names(text)
+        masked = _NUMBER.sub("<n>", _HEX.sub("<hex>", masked))
+        if masked == text:
+            break
+        text = masked
+    return text
 
 
 def strip_checkout(path: str) -> str:
