@@ -50,10 +50,15 @@ class TestCase(models.Model):
 
 
 class Counter(models.Model):
-    """How many test cases a project has: the row that serialises their numbering."""
+    """How many test cases a project has: the row that serialises their numbering.
+
+    `epoch` is drawn when the row is made: what a process remembers of a project is
+    true only as long as it is the same (a restored or emptied database has another).
+    """
 
     project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
     tests = models.PositiveIntegerField(default=0)
+    epoch = models.CharField(max_length=32)
 
     def __str__(self) -> str:
         return f"{self.tests} tests"
@@ -94,10 +99,14 @@ class Run(models.Model):
     reported = models.JSONField(default=dict)
     duration_s = models.FloatField(default=0.0)
     wall_s = models.FloatField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=1)
+    attempts = models.PositiveIntegerField(default=1)
+    parts = models.JSONField(default=list)  # one entry a job and index
+    by_attempt = models.JSONField(default=list)  # counts of each attempt alone
     completeness = models.JSONField(default=dict)
     problems = models.JSONField(default=list)  # [{"kind", "message", "upload"}]
     failed_outside = models.BooleanField(default=False)
+    bad = models.BooleanField(default=False)  # most of it failed: no statistics
+    facts_deleted = models.BooleanField(default=False)  # by retention
     excluded_at = models.DateTimeField(null=True)
     excluded_by = models.CharField(max_length=200, blank=True)
     excluded_reason = models.TextField(blank=True)
@@ -153,14 +162,17 @@ class Shard(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="shards")
     upload_id = models.BigIntegerField(unique=True)
+    same_as_upload = models.BigIntegerField(null=True)  # adds nothing: stored by it
+    context = models.JSONField(default=dict)  # what this upload said of the run
     job = models.CharField(max_length=255, blank=True)
     index = models.PositiveIntegerField(default=1)
     count = models.PositiveIntegerField(default=1)
-    attempt = models.PositiveSmallIntegerField(default=1)
+    attempt = models.PositiveIntegerField(default=1)
     roster = models.ForeignKey(
         Roster, models.PROTECT, null=True, related_name="+", db_index=False
     )
     tests = models.PositiveIntegerField(default=0)
+    failing = models.PositiveIntegerField(default=0)
     duration_s = models.FloatField(default=0.0)
     wall_s = models.FloatField(null=True)
     order = models.CharField(max_length=10, default="unknown")
@@ -177,6 +189,7 @@ class Shard(models.Model):
     notes = models.JSONField(default=list)
     started_at = models.DateTimeField(null=True)
     started_from = models.CharField(max_length=10, blank=True)
+    zoneless_start = models.CharField(max_length=40, blank=True)
     received_at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -243,7 +256,7 @@ class Failure(models.Model):
     test = models.ForeignKey(
         TestCase, models.CASCADE, related_name="failures", db_index=False
     )
-    attempt = models.PositiveSmallIntegerField(default=0)
+    attempt = models.PositiveIntegerField(default=0)
     outcome = models.PositiveSmallIntegerField()  # formats.outcomes.CODE
     detail = models.ForeignKey(Detail, models.PROTECT, related_name="+")
 
@@ -258,7 +271,11 @@ class Failure(models.Model):
 
 
 class Day(models.Model):
-    """A day's totals for one class of branches; rebuilt whole from its runs."""
+    """A day's totals for one class of branches; rebuilt whole from its runs.
+
+    `marks` rises with every change of the day's runs: a rebuild that began before the
+    last one leaves the day dirty.
+    """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="days")
     date = models.DateField()
@@ -266,9 +283,11 @@ class Day(models.Model):
     data = models.BinaryField(null=True)
     totals = models.JSONField(default=dict)
     dirty = models.BooleanField(default=True)
+    marks = models.PositiveIntegerField(default=1)
     not_before = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)  # that failed, in a row
+    error = models.TextField(blank=True)
     rebuilt_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,0 +1,113 @@
+"""From one upload's results to what is stored of them, before any transaction.
+
+Guarantees: the columns stand by rising test number; the order holds only results whose
+process is known. Nothing here touches a database.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formats.outcomes import BY_CODE, CODE, FAILING, PASSING
+from results import blocks, order_blocks
+from results.blocks import Columns, Flag
+from results.order_blocks import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from formats.report import TestResult
+
+_MOST_ATTEMPTS = 65_535
+_FAILS = np.array([outcome in FAILING for outcome in BY_CODE])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """`columns` are as `decode` will give them: durations are rounded already."""
+
+    columns: Columns
+    roster: bytes
+    roster_digest: bytes
+    blocks: list[tuple[int, bytes]]  # (chunk, data); chunk -1 is the order
+
+    @property
+    def failing(self) -> int:
+        return int(_FAILS[self.columns.outcome].sum())
+
+
+def pack(results: Sequence[TestResult], numbers: NDArray[np.int32]) -> Packed:
+    """Pack results; `numbers` are their test cases, aligned and each once."""
+    by_number = np.argsort(numbers, kind="stable")
+    columns = _columns(results, numbers).take(by_number)
+    packed: list[tuple[int, bytes]] = []
+    pieces: list[Columns] = []
+    for chunk, part in blocks.slices(columns.tests):
+        piece = columns.take(part)
+        data = blocks.encode(piece)
+        packed.append((chunk, data))
+        pieces.append(blocks.decode(data, piece.tests))
+    stored = blocks.join(pieces)
+    order = _order(results, by_number)
+    if order is not None:
+        data = order_blocks.encode(order, stored.duration)
+        packed.append((order_blocks.CHUNK, data))
+    roster = blocks.encode_roster(columns.tests)
+    digest = hashlib.blake2b(columns.tests.tobytes(), digest_size=16).digest()
+    return Packed(stored, roster, digest, packed)
+
+
+def _columns(results: Sequence[TestResult], numbers: NDArray[np.int32]) -> Columns:
+    count = len(results)
+    attempts = np.ones(count, np.uint16)
+    flags = np.zeros(count, np.uint8)
+    for place, result in enumerate(results):
+        if result.attempts:
+            attempts[place] = min(len(result.attempts) + 1, _MOST_ATTEMPTS)
+            flags[place] = _history_of(result)
+        if result.flaky:
+            flags[place] |= Flag.FLAKY
+    return Columns(
+        numbers,
+        np.fromiter((CODE[result.outcome] for result in results), np.uint8, count),
+        flags,
+        attempts,
+        np.array([result.duration for result in results], np.float64),
+    )
+
+
+def _history_of(result: TestResult) -> int:
+    earlier = {attempt.outcome for attempt in result.attempts}
+    flags = Flag.HAD_FAILURE if earlier & FAILING else Flag(0)
+    return int(flags | (Flag.HAD_PASS if earlier & PASSING else Flag(0)))
+
+
+def _order(results: Sequence[TestResult], by_number: NDArray[np.intp]) -> Order | None:
+    """Return who ran what in which order; None where no process is known."""
+    count = len(results)
+    process = np.fromiter((r.process for r in results), np.int64, count)
+    known = np.flatnonzero(process >= 0)
+    if not len(known):
+        return None
+    position = np.fromiter((r.position for r in results), np.int64, count)
+    starts = np.array([r.start for r in results], np.float64)
+    timed = bool(np.isfinite(starts[known]).all())
+    keys = (known, position[known], process[known])
+    if timed:
+        # The place is the source's word; where it gives none the start decides.
+        keys = (known, starts[known], position[known], process[known])
+    ran = known[np.lexsort(keys)]
+    place = np.empty(count, np.int64)
+    place[by_number] = np.arange(count)
+    lengths = np.bincount(process[ran])
+    return Order(
+        lengths.astype(np.int32),
+        place[ran].astype(np.int32),
+        starts[ran] if timed else None,
+    )
