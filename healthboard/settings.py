@@ -58,6 +58,7 @@ SECRET_KEY = _secret_key(DATA_DIR, debug=DEBUG)
 SITE_ROOT = (os.environ.get("SITE_ROOT") or "http://localhost:8000").rstrip("/")
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = [SITE_ROOT]
+CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failed"
 
 INSTALLED_APPS = [
     "healthboard",

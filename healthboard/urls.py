@@ -7,4 +7,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("ingest.urls")),
     path("", include("api.urls")),
+    path("", include("dashboard.urls")),
 ]
+
+handler400 = "dashboard.views.errors.bad_request"
+handler403 = "dashboard.views.errors.forbidden"
+handler404 = "dashboard.views.errors.not_found"
+handler500 = "dashboard.views.errors.server_error"

@@ -49,6 +49,21 @@ def add_member(project: Project, account: str, *, role: Role, actor: str) -> Mem
     return membership
 
 
+def join_as_admin(project: Project, user: User) -> None:
+    """Make who created a project its first admin."""
+    with transaction.atomic():
+        Membership.objects.get_or_create(
+            project=project, user=user, defaults={"role": Role.ADMIN}
+        )
+        audit.record(
+            project,
+            actor=user.get_username(),
+            action="member.added",
+            subject=user.get_username(),
+            detail={"role": Role.ADMIN},
+        )
+
+
 def change_role(membership: Membership, *, role: Role, actor: str) -> None:
     """Give a member another role."""
     if membership.role == role:

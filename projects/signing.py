@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Q
 
 from projects.models import Project, Secret
 
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
 ROTATION = timedelta(hours=24)
 
 
 def valid_secrets(project: Project, *, now: datetime) -> list[str]:
     """Return the secrets that sign for this project now, newest first."""
-    return list(
-        Secret.objects.filter(
-            Q(expires_at=None) | Q(expires_at__gt=now), project=project
-        )
-        .order_by("-id")
-        .values_list("value", flat=True)
-    )
+    return list(secrets_of(project, now=now).values_list("value", flat=True))
+
+
+def secrets_of(project: Project, *, now: datetime) -> QuerySet[Secret]:
+    """Return the rows of the secrets that are valid now, newest first."""
+    return Secret.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=now), project=project
+    ).order_by("-id")
 
 
 def rotate(project: Project, *, now: datetime) -> str:

@@ -1,0 +1,162 @@
+"""Figures: values in, plotly figures as JSON values out. Pure.
+
+Colours are written as `var(--name)`: the script that draws takes them from the
+stylesheet, so a figure follows light and dark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from results.queries.shapes import HistoryCell, TrendPoint
+
+type Figure = dict[str, Any]  # Any: JSON
+
+# Each outcome has its own marker, so that colour is never the only sign.
+_MARKERS = {
+    "passed": ("circle", "var(--pass-fill)"),
+    "failed": ("x", "var(--fail-fill)"),
+    "error": ("star-triangle-down", "var(--error-fill)"),
+    "flaky": ("diamond", "var(--flaky-fill)"),
+    "other": ("line-ew-open", "var(--skip)"),
+}
+
+
+def health(failing: Sequence[TrendPoint], rate: Sequence[TrendPoint]) -> Figure:
+    """Failing tests a day as bars, and the pass rate as a line above them."""
+    dates = [point.date.isoformat() for point in failing]
+    bars = {
+        "type": "bar",
+        "name": "failing tests",
+        "x": dates,
+        "y": [point.value for point in failing],
+        "marker": {"color": "var(--fail-fill)"},
+        "hovertemplate": "%{y:,.0f} failing tests<extra></extra>",
+    }
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "pass rate",
+        "x": dates,
+        "y": [point.value for point in rate],
+        "yaxis": "y2",
+        "connectgaps": True,
+        "line": {"color": "var(--pass-fill)", "width": 2},
+        "marker": {"size": 5},
+        "hovertemplate": "%{y:.2%} pass rate<extra></extra>",
+    }
+    known = [point.value for point in rate if point.value is not None]
+    low = min([*known, 0.98])
+    axis2 = {
+        "overlaying": "y",
+        "side": "right",
+        "range": [max(0.0, low - (1 - low) * 0.6), 1 + (1 - low) * 0.08],
+        "tickformat": ".1%",
+        "showgrid": False,
+        "zeroline": False,
+        "color": "var(--muted)",
+    }
+    return _figure([bars, line], yaxis2=axis2, yaxis={"rangemode": "tozero"})
+
+
+def durations_by_day(p50: Sequence[TrendPoint], p95: Sequence[TrendPoint]) -> Figure:
+    """The suite's duration a day: half of the runs are below p50, 95 % below p95."""
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": name,
+            "x": [point.date.isoformat() for point in points],
+            "y": [point.value for point in points],
+            "connectgaps": True,
+            "line": {"color": colour, "width": 2, "dash": dash},
+            "marker": {"size": 5, "symbol": symbol},
+            "hovertemplate": "%{y:,.1f} s " + name + "<extra></extra>",
+        }
+        for name, points, colour, dash, symbol in (
+            ("p95", p95, "var(--flaky-fill)", "dot", "diamond"),
+            ("p50", p50, "var(--accent)", "solid", "circle"),
+        )
+    ]
+    return _figure(
+        traces, yaxis={"rangemode": "tozero", "ticksuffix": " s", "nticks": 6}
+    )
+
+
+def durations_of_test(cells: Sequence[HistoryCell], urls: Sequence[str]) -> Figure:
+    """A test's duration in each run, marked by outcome; a click opens the run."""
+    kinds: dict[str, list[int]] = {kind: [] for kind in _MARKERS}
+    for index, cell in enumerate(cells):
+        if cell.duration_s is not None:
+            kinds[_kind(cell)].append(index)
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": kind,
+            "x": [cells[index].started_at.isoformat() for index in indices],
+            "y": [cells[index].duration_s for index in indices],
+            "text": [cells[index].run_name for index in indices],
+            "customdata": [urls[index] for index in indices],
+            "marker": {"symbol": symbol, "color": colour, "size": 8},
+            "hovertemplate": "%{y:.3f} s, " + kind + "<br>%{text}<extra></extra>",
+        }
+        for kind, indices in kinds.items()
+        if indices
+        for symbol, colour in [_MARKERS[kind]]
+    ]
+    axis = {"rangemode": "tozero", "ticksuffix": " s", "nticks": 6}
+    return _figure(traces, yaxis=axis, hovermode="closest")
+
+
+def _kind(cell: HistoryCell) -> str:
+    if cell.flaky:
+        return "flaky"
+    return cell.outcome if cell.outcome in _MARKERS else "other"
+
+
+def _figure(traces: list[Figure], **layout: Any) -> Figure:  # Any: plotly's layout
+    """Build, and so check, a figure; all figures share one quiet look."""
+    axis = {
+        "gridcolor": "rgba(128,136,150,0.22)",
+        "linecolor": "rgba(128,136,150,0.4)",
+        "color": "rgb(128,136,150)",
+        "zeroline": False,
+        "automargin": True,
+    }
+    plain = _checkable(traces), _checkable(layout)
+    go.Figure(data=plain[0], layout=plain[1])
+    shared = {
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {
+            "family": "system-ui, sans-serif",
+            "size": 12,
+            "color": "var(--muted)",
+        },
+        "hovermode": "x unified",
+        "hoverlabel": {"bgcolor": "var(--surface)", "bordercolor": "var(--line)"},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "xaxis": axis | {"showgrid": False, "type": "date"},
+        "yaxis": axis | layout.pop("yaxis", {}),
+        "bargap": 0.35,
+        "dragmode": False,
+    }
+    return {"data": traces, "layout": shared | layout}
+
+
+def _checkable(value: Any) -> Any:  # Any: plotly's figures
+    """Return a figure with plain colours, as plotly knows no custom properties."""
+    if isinstance(value, dict):
+        return {key: _checkable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_checkable(item) for item in value]
+    if isinstance(value, str) and value.startswith("var("):
+        return "black"
+    return value

@@ -1,0 +1,126 @@
+"""Tests: the list and one test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import Http404
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from dashboard import charts
+from dashboard.access import project_page
+from dashboard.commands import upload_command
+from dashboard.filters import choice, number, text
+from dashboard.histories import tallies
+from dashboard.plots import plot_page
+from projects import options
+from results.queries import cases
+from results.queries.shapes import CaseRow, CursorError, Page
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse, QueryDict
+
+    from projects.access import Access
+
+SORTS = {
+    "": "Name",
+    "failed_runs": "Failed runs",
+    "fail_rate": "Fail rate",
+    "flake_rate": "Flake rate",
+    "total_s": "Time spent",
+}
+_RANKED = 200
+_CELLS = 100
+
+
+@require_GET
+@project_page()
+def test_list(request: HttpRequest, access: Access) -> HttpResponse:
+    """List tests by name, or the worst of them by what is asked."""
+    sort = choice(request.GET, "sort", SORTS)
+    window = _window(request, access)
+    context = {
+        "access": access,
+        "tab": "tests",
+        "sort": sort,
+        "sorts": SORTS,
+        "asked": text(request.GET, "q"),
+        "file": text(request.GET, "file"),
+        "state": choice(request.GET, "state", ("active", "gone")),
+        "window": window,
+        "page": _page_of_tests(access, request.GET, sort, window=window),
+        "command": upload_command(request, access.project),
+    }
+    part = "#results" if request.htmx else ""
+    return render(request, f"dashboard/tests.html{part}", context)
+
+
+@require_GET
+@plot_page
+@project_page()
+def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
+    """Show a test's history, durations and failures."""
+    window = _window(request, access)
+    case = cases.get_case(pk, window=window)
+    if case is None or case.project_id != access.project.pk:
+        raise Http404
+    page = _history(pk, text(request.GET, "cursor") or None)
+    owner, name = access.project.owner, access.project.name
+    urls = [reverse("run", args=[owner, name, cell.run]) for cell in page.items]
+    context = {
+        "access": access,
+        "tab": "tests",
+        "case": case,
+        "window": window,
+        "page": page,
+        "branches": tallies(page.items, by="branch"),
+        "environments": tallies(page.items, by="environment"),
+        "failures": cases.failures(pk),
+        "plot": charts.durations_of_test(page.items, urls),
+    }
+    return render(request, "dashboard/test.html", context)
+
+
+def _window(request: HttpRequest, access: Access) -> int:
+    default = options.read(access.project).window_days
+    return number(request.GET, "window", default=default, low=1, high=365)
+
+
+def _history(pk: int, cursor: str | None) -> Page[cases.HistoryCell]:
+    try:
+        return cases.history(pk, limit=_CELLS, before=cursor)
+    except CursorError:
+        return cases.history(pk, limit=_CELLS)
+
+
+def _page_of_tests(
+    access: Access, query: QueryDict, sort: str, *, window: int
+) -> Page[CaseRow]:
+    asked, file = text(query, "q"), text(query, "file")
+    state = choice(query, "state", ("active", "gone"))
+    if sort:
+        rows = cases.worst_cases(
+            access.project.pk, by=sort, window=window, limit=_RANKED
+        )
+        return Page([row for row in rows if _fits(row, asked, file, state)])
+    known = {
+        "q": asked or None,
+        "file": file or None,
+        "state": state or None,
+        "window": window,
+    }
+    try:
+        cursor = text(query, "cursor") or None
+        return cases.list_cases(access.project.pk, cursor=cursor, **known)
+    except CursorError:
+        return cases.list_cases(access.project.pk, **known)
+
+
+def _fits(row: CaseRow, asked: str, file: str, state: str) -> bool:
+    return (
+        asked.lower() in row.nodeid.lower()
+        and (not file or row.file == file)
+        and (not state or row.state == state)
+    )

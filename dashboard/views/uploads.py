@@ -1,0 +1,118 @@
+"""Uploads: everything that was received, its state, and its bytes as they came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from dashboard.access import project_page
+from dashboard.commands import upload_command
+from dashboard.filters import choice, number, text
+from dashboard.paging import page_of
+from ingest import bodies
+from ingest.models import State, Upload
+from ingest.queries import problems
+from ingest.replaying import retry as try_again
+from projects.models import Role
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+    from projects.access import Access
+
+_DEAD_SHOWN = 20
+
+
+@require_GET
+@project_page()
+def upload_list(request: HttpRequest, access: Access) -> HttpResponse:
+    """List what was received: what is given up first, then the newest."""
+    state = choice(request.GET, "state", State.values)
+    received = Upload.objects.filter(project=access.project)
+    dead = received.filter(state=State.DEAD).order_by("-received_at")
+    rows = received.order_by("-received_at", "-id")
+    if state:
+        rows = rows.filter(state=state)
+    context = {
+        "access": access,
+        "tab": "uploads",
+        "state": state,
+        "states": State.values,
+        "dead": list(dead[:_DEAD_SHOWN]) if state != State.DEAD else [],
+        "page": page_of(rows, number(request.GET, "page", default=1, low=1)),
+        "command": upload_command(request, access.project),
+    }
+    part = "#results" if request.htmx else ""
+    return render(request, f"dashboard/uploads.html{part}", context)
+
+
+@require_GET
+@project_page()
+def upload(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
+    """Show an upload: its state, each complaint at its place, its files."""
+    found = _upload_or_404(access, pk)
+    context = {
+        "access": access,
+        "tab": "uploads",
+        "upload": found,
+        "problems": problems(found),
+        "command": upload_command(request, access.project),
+    }
+    return render(request, "dashboard/upload.html", context)
+
+
+@require_GET
+@project_page()
+def raw(request: HttpRequest, access: Access, pk: int) -> HttpResponseBase:
+    """Give the body as it was sent."""
+    found = _upload_or_404(access, pk)
+    try:
+        body = bodies.open_raw(found)
+    except bodies.BodyGone as error:
+        raise Http404 from error
+    return FileResponse(
+        body,
+        as_attachment=True,
+        filename=f"upload-{found.pk}.{found.encoding or 'bin'}",
+        content_type="application/octet-stream",
+    )
+
+
+@require_GET
+@project_page()
+def file(request: HttpRequest, access: Access, pk: int, n: int) -> HttpResponseBase:
+    """Give one file of an upload, unpacked. Never shown in place: it is foreign."""
+    found = _upload_or_404(access, pk)
+    try:
+        blocks = bodies.open_file(found, n)
+    except bodies.BodyGone as error:
+        raise Http404 from error
+    name = quote(found.files[n - 1]["name"] or f"upload-{found.pk}-{n}", safe="")
+    response = StreamingHttpResponse(blocks, content_type="application/octet-stream")
+    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"
+    return response
+
+
+@require_POST
+@project_page(needs=Role.TRIAGER)
+def retry(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
+    """Process an upload again from the bytes as they came."""
+    found = _upload_or_404(access, pk)
+    if try_again(found, by=request.user.get_username()):
+        messages.success(request, f"Upload {pk} is in the queue again.")
+    else:
+        messages.error(request, f"Upload {pk} is not failed or dead: nothing to retry.")
+    target = "uploads" if text(request.POST, "from") == "list" else "upload"
+    slug = [access.project.owner, access.project.name]
+    return redirect(target, *slug, *([pk] if target == "upload" else []))
+
+
+def _upload_or_404(access: Access, pk: int) -> Upload:
+    return get_object_or_404(
+        Upload.objects.select_related("token", "project"), pk=pk, project=access.project
+    )
