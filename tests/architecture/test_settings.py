@@ -9,7 +9,7 @@ from tests.architecture.tracked import ROOT, files, sources
 # Names that our own processes pass to each other; nobody sets them.
 INTERNAL = {"DJANGO_SETTINGS_MODULE", "HEALTHBOARD_SOCKET", "HEALTHBOARD_LIFELINE"}
 READS = re.compile(
-    r"""(?:environ\.get\(|environ\[|getenv\(|_(?:bool|int|list)\()\s*["']([A-Z_]+)["']"""
+    r"""(?:os\.environ\.get\(|os\.environ\[|getenv\(|_(?:bool|int|list)\()\s*["']([A-Z_]+)["']"""
 )
 
 
