@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db import DatabaseError
+from django.db import Error as DatabaseError
 from django.http import JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe

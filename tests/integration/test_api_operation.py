@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from xml.etree import ElementTree
 
@@ -216,4 +215,4 @@ def test_the_heartbeat_goes_through_redis_where_there_is_one(settings, fresh_val
 def test_the_heartbeat_is_one_small_file(data_dir):
     heartbeat.beat(now=timezone.now())
     heartbeat.beat(now=timezone.now())
-    assert [name for name in os.listdir(data_dir)] == ["worker-heartbeat"]
+    assert [path.name for path in data_dir.iterdir()] == ["worker-heartbeat"]

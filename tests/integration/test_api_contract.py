@@ -1,0 +1,97 @@
+"""Every GET of the document, called with real data: its form and what it costs."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from openapi_schema_validator import OAS31Validator
+
+from api.document import openapi
+from projects.creation import Created, create_project
+from tests.asking import ask, told
+from tests.delivering import BROKEN, FIRST, GREEN, send
+
+pytestmark = pytest.mark.django_db
+
+AT = timezone.now().strftime("%Y-%m-%dT00:00:00Z")
+
+
+@pytest.fixture
+def acme() -> Created:
+    return create_project("acme/app", actor="test")
+
+
+def reads(acme: Created) -> dict[str, str]:
+    """Every GET below /api with what the project has in the place of each name."""
+    run = told("/projects/acme/app/runs", acme.token)["items"][0]
+    result = told(f"/runs/{run['id']}/results", acme.token)["items"][0]
+    upload = told(f"/runs/{run['id']}", acme.token)["uploads"][0]
+    found = {}
+    for path, methods in openapi()["paths"].items():
+        if "get" not in methods or not path.startswith("/api/v1/"):
+            continue
+        kind = path.split("/")[3]
+        ids = {"uploads": upload, "runs": run["id"], "tests": result["test"]}
+        filled = path.replace("{p}", "acme/app").replace("{n}", "1")
+        filled = filled.replace("{id}", str(ids.get(kind)))
+        filled = filled.replace("{test}", quote(result["nodeid"], safe=""))
+        filled += "?metric=pass_rate" if path.endswith("/trends") else ""
+        found[path] = filled.removeprefix("/api/v1")
+    return found
+
+
+def costs(acme: Created, paths: list[str]) -> dict[str, int]:
+    found = {}
+    for path in paths:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            answer = ask(path, acme.token)
+            assert answer.status_code == 200, (path, answer)
+        found[path] = len(captured)
+    return found
+
+
+def test_every_get_of_the_document_answers_with_a_fixed_number_of_queries(acme):
+    send(acme, FIRST, run="1", branch="main", started_at=AT)
+    paths = list(reads(acme).values())
+    before = costs(acme, paths)
+    assert len(before) >= 15
+    assert max(before.values()) <= 15
+    for n in range(2, 6):
+        send(acme, GREEN, run=f"{n}", branch="main", started_at=AT)
+        send(acme, FIRST, run=f"{n}", branch="x", attempt=2, started_at=AT)
+    assert costs(acme, paths) == before
+
+
+def schema_of(template: str) -> dict | None:
+    """Return the schema of an operation's answer; None where it is no JSON."""
+    document = openapi()
+    content = document["paths"][template]["get"]["responses"]["200"].get("content", {})
+    schema = content.get("application/json", {}).get("schema")
+    return schema and {**schema, "components": document["components"]}
+
+
+def test_every_answer_is_as_its_schema_says(acme):
+    send(acme, FIRST, BROKEN, run="1", branch="main", started_at=AT)
+    send(acme, GREEN, run="1", branch="main", attempt=2, started_at=AT)
+    checked = 0
+    for template, path in reads(acme).items():
+        schema = schema_of(template)
+        if schema is None:
+            continue
+        answer = told(path, acme.token)
+        OAS31Validator(schema).validate(answer)
+        assert_no_field_is_missing(answer, schema, template)
+        checked += 1
+    assert checked >= 13
+
+
+def assert_no_field_is_missing(answer: dict, schema: dict, template: str) -> None:
+    name = schema["$ref"].rpartition("/")[2]
+    fields = schema["components"]["schemas"][name]["properties"]
+    assert set(answer) == set(fields), template
