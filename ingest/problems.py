@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import JsonResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -38,8 +41,22 @@ class Unauthenticated(Problem):
         )
 
 
-def response(problem: Problem) -> JsonResponse:
-    """Return the answer to a refused request."""
+class ProblemResponse(JsonResponse):
+    """An answer that does one more thing once it was sent."""
+
+    def __init__(
+        self, body: dict[str, Any], *, status: int, after: Callable[[], None]
+    ) -> None:  # Any: JSON
+        super().__init__(body, status=status, content_type=MEDIA_TYPE)
+        self._after = after
+
+    def close(self) -> None:
+        super().close()
+        self._after()
+
+
+def response(problem: Problem, *, after: Callable[[], None]) -> ProblemResponse:
+    """Return the answer to a refused request; `after` runs once it was sent."""
     body: dict[str, Any] = {  # Any: JSON
         "type": "about:blank",
         "title": problem.status.phrase,
@@ -49,7 +66,7 @@ def response(problem: Problem) -> JsonResponse:
     if problem.field:
         body["field"] = problem.field
         body["errors"] = [{"field": problem.field, "message": problem.detail}]
-    answer = JsonResponse(body, status=problem.status, content_type=MEDIA_TYPE)
+    answer = ProblemResponse(body, status=problem.status, after=after)
     if problem.retry_after is not None:
         answer["Retry-After"] = str(problem.retry_after)
     if problem.status == HTTPStatus.UNAUTHORIZED:

@@ -28,9 +28,7 @@ def receive(request: HttpRequest) -> HttpResponse:
         sending = admission.Sending(request.headers, request.GET, wire)
         return _accepted(admission.admit(sending, now=timezone.now()))
     except problems.Problem as problem:
-        answer = problems.response(problem)
-    wire.drain()
-    return answer
+        return problems.response(problem, after=wire.drain)
 
 
 def _accepted(admitted: Admitted) -> JsonResponse:

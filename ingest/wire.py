@@ -1,7 +1,8 @@
 """A request's body as blocks from the socket, with or without a Content-Length.
 
 Guarantees: never more than the cap is handed out; a body shorter than its
-Content-Length is `Malformed`; nothing is kept in memory but one block.
+Content-Length is `Malformed`; nothing is kept in memory but one block; a client that
+stops sending holds a thread for a bounded time.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from formats.unpacking import BLOCK, Malformed, TooLarge
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# After a refusal the rest is read up to here, so that a client which is still sending
-# gets to read the answer; a longer rest ends with the connection.
+# After a refusal the rest is read up to so much beyond the cap, so that a client which
+# is still sending gets to read the answer; a longer rest ends with the connection.
 DRAIN = 8 * 2**20
+DRAIN_IDLE_S = 5.0
+IDLE_S = 60.0
 
 _BROKEN = (OSError, ParseException)  # the connection ended; its chunks are no chunks
 
@@ -27,6 +30,8 @@ class Wire:
 
     def __init__(self, environ: dict[str, Any], *, most: int) -> None:  # Any: WSGI
         self._stream = environ["wsgi.input"]
+        self._socket = environ.get("gunicorn.socket")
+        self._wait_at_most(IDLE_S)
         self._most = most
         self._length = _length(environ)
         self._ended = False
@@ -51,12 +56,18 @@ class Wire:
 
     def drain(self) -> None:
         """Read and forget a bounded part of what is left."""
-        stop = self.count + DRAIN
+        self._wait_at_most(DRAIN_IDLE_S)
+        stop = self._most + DRAIN
         try:
             while self.count < stop and self._read():
                 pass
         except Malformed:
             self._ended = True
+
+    def _wait_at_most(self, seconds: float) -> None:
+        # gunicorn makes its socket blocking again before the next request.
+        if self._socket is not None:
+            self._socket.settimeout(seconds)
 
     def _read(self) -> bytes:
         if self._ended:
