@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -39,7 +40,7 @@ def acme() -> Created:
     return create_project("acme/app", actor="test")
 
 
-def one(acme: Created, nodeid: str) -> dict:
+def one(acme: Created, nodeid: str) -> Any:
     page = told(TESTS, acme.token, nodeid=nodeid)
     (item,) = page["items"]
     assert page["next"] is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ingest.models import Upload as Row
@@ -32,12 +34,12 @@ def acme() -> Created:
     return create_project("acme/app", actor="test")
 
 
-def run_of(created: Created, upload_id: int) -> dict:
+def run_of(created: Created, upload_id: int) -> Any:
     run_id = Row.objects.get(pk=upload_id).run_id
     return told(f"/runs/{run_id}", created.token)
 
 
-def names(page: dict) -> list[str]:
+def names(page: Any) -> list[str]:
     return [each["run"] for each in page["items"]]
 
 
@@ -106,7 +108,7 @@ def test_what_is_not_known_is_null(acme):
 
 
 def test_missing_shards_are_named_until_they_come(acme):
-    context = {"run": "r", "job": "unit"}
+    context: dict[str, Any] = {"run": "r", "job": "unit"}
     first = send(acme, A, shard={"index": 1, "count": 3}, **context)
     run = run_of(acme, first)
     assert run["outcome"] == "incomplete"
@@ -128,7 +130,7 @@ def test_missing_shards_are_named_until_they_come(acme):
 
 
 def test_a_later_attempt_counts_and_the_earlier_stays_visible(acme):
-    context = {"run": "r", "job": "unit"}
+    context: dict[str, Any] = {"run": "r", "job": "unit"}
     send(acme, A, shard={"index": 1, "count": 2}, **context)
     send(acme, B_RED, shard={"index": 2, "count": 2}, **context)
     last = send(acme, B_GREEN, shard={"index": 2, "count": 2}, attempt=2, **context)
@@ -163,7 +165,7 @@ def test_the_list_is_newest_first_and_filtered(acme):
     sent("c", 3, branch="feature", commit="ccccccc3", pr=7)
     sent("d", 4, branch="feature", commit="ccccccc3", pr=7)
     assert names(told(RUNS, acme.token)) == ["d", "c", "b", "a"]
-    for query, expected in [
+    queries: list[tuple[dict[str, Any], list[str]]] = [
         ({"branch": "main"}, ["b", "a"]),
         ({"branch": "other"}, []),
         ({"commit": "ccccccc3"}, ["d", "c"]),
@@ -178,14 +180,16 @@ def test_the_list_is_newest_first_and_filtered(acme):
         ({"outcome": "failed"}, ["d"]),
         ({"outcome": "damaged"}, []),
         ({"branch": "feature", "outcome": "passed"}, ["c"]),
-    ]:
+    ]
+    for query, expected in queries:
         assert names(told(RUNS, acme.token, **query)) == expected, query
 
 
 def test_the_list_comes_in_pages(acme):
     for n in range(5):
         send(acme, A, run=f"r{n}", started_at=f"2026-03-01T0{n}:00:00Z")
-    found, cursor = [], {}
+    found: list[Any] = []
+    cursor: dict[str, Any] = {}
     for _ in range(3):
         page = told(RUNS, acme.token, limit=2, **cursor)
         found.append(names(page))
@@ -226,7 +230,8 @@ def test_results_are_filtered_and_come_in_pages(acme):
     assert last_parts(outcome="error") == []
     assert last_parts(q="LOGIN") == ["test_logout", "test_session"]
     assert last_parts(q="login", outcome="skipped") == ["test_logout"]
-    found, cursor = [], {}
+    found: list[Any] = []
+    cursor: dict[str, Any] = {}
     while True:
         page = told(path, acme.token, limit=3, **cursor)
         found += page["items"]
