@@ -1,11 +1,12 @@
-"""Test cases of one upload that only their volatile parts told apart.
+"""Test cases of one report that only their volatile parts told apart.
 
 Guarantees: they stay different cases, numbered `#1, #2 …` in the order in which the
-files tell them, and are never taken for attempts; a warning names the culprits.
+report tells them, and are never taken for attempts; a warning names the culprits.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from formats.report import Note
@@ -20,25 +21,24 @@ _SHOWN = 120  # characters of a name in a note
 
 
 def number_masked(files: Sequence[list[Identity]]) -> list[Note]:
-    """Number, in place, the cases that masking made equal; return the warnings."""
-    masked = [
-        (place, identity)
-        for identities in files
-        for place, identity in enumerate(identities)
-        if identity.masked
-    ]
+    """Number, in place, the cases that masking made equal; return the warnings.
+
+    The files come in a fixed order, reports first: theirs is the order that counts.
+    """
+    masked = [identity for file in files for identity in file if identity.masked]
     if not masked:
         return []
-    numbers = _numbers(masked)
+    numbers: dict[str, int] = {}
+    for identities in files:
+        _number_file(identities, numbers)
     if numbers:
         for identities in files:
             for place, identity in enumerate(identities):
                 number = numbers.get(identity.raw) if identity.masked else None
                 if number:
-                    identities[place] = identity._replace(
-                        key=f"{identity.key}#{number}"
-                    )
-    return _notes([identity for _, identity in masked], numbers)
+                    key = f"{identity.key}#{number}"
+                    identities[place] = identity._replace(key=key)
+    return _notes(masked, numbers)
 
 
 def shorten(name: str) -> str:
@@ -46,18 +46,22 @@ def shorten(name: str) -> str:
     return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
 
 
-def _numbers(masked: Sequence[tuple[int, Identity]]) -> dict[str, int]:
-    """Number each unmasked name whose masked one it shares, by its first place."""
-    first: dict[str, dict[str, int]] = {}
-    for place, identity in masked:
-        raws = first.setdefault(identity.key, {})
-        raws[identity.raw] = min(place, raws.get(identity.raw, place))
-    return {
-        raw: number
-        for raws in first.values()
-        if len(raws) > 1
-        for number, raw in enumerate(sorted(raws, key=lambda r: (raws[r], r)), 1)
-    }
+def _number_file(identities: Sequence[Identity], numbers: dict[str, int]) -> None:
+    """Number the unmasked names of one file that share a masked one.
+
+    A name that another file has numbered keeps its number: it is the same test.
+    """
+    names: dict[str, dict[str, None]] = {}
+    for identity in identities:
+        if identity.masked:
+            names.setdefault(identity.key, {})[identity.raw] = None
+    for raws in names.values():
+        if len(raws) > 1:
+            taken = {numbers[raw] for raw in raws if raw in numbers}
+            free = (number for number in itertools.count(1) if number not in taken)
+            for raw in raws:
+                if raw not in numbers:
+                    numbers[raw] = next(free)
 
 
 def _notes(masked: Sequence[Identity], numbers: dict[str, int]) -> list[Note]:
