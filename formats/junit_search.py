@@ -16,10 +16,13 @@ from formats.report import Note, Rejected
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MARK = re.compile(
-    r"<!--|<\?|<!DOCTYPE\s+(?!html\b)|<!ENTITY\s"
+_ROOT = re.compile(
+    r"<!DOCTYPE\s+(?!html\b)|<!ENTITY\s"
     r"|(?P<root><(?:[\w.-]{1,100}:)?testsuites?(?=[\s/>]))"
 )
+_MARK = re.compile(rf"<!--|<\?|{_ROOT.pattern}")
+_ASIDES = {"<!--": "-->", "<?": "?>"}
+_MOST_ASIDES = 10_000  # after so many they are taken for ordinary text, too
 _LONGEST_MARK = 256
 # A comment or instruction longer than this is taken for program output.
 _LONGEST_ASIDE = 1 << 16
@@ -32,33 +35,41 @@ class Source:
     def __init__(self, pieces: Iterator[str]) -> None:
         self._pieces = pieces
         self.buffer = ""
+        self.at = 0  # what lies before is passed over
         self.line = 1
         self.column = 1
 
     def more(self) -> bool:
         """Append the next piece to the buffer; false at the end of the file."""
         piece = next(self._pieces, "")
-        self.buffer += piece
+        self.buffer = self.buffer[self.at :] + piece
+        self.at = 0
         return bool(piece)
 
-    def take(self) -> str:
+    def take(self, size: int) -> str:
         """Return what comes next and pass over it; empty at the end of the file."""
-        if not self.buffer:
+        if self.at == len(self.buffer):
             self.more()
-        text, self.buffer = self.buffer, ""
+        text = self.buffer[self.at : self.at + size]
+        self.at += len(text)
         return text
 
     def give_back(self, text: str, *, line: int, column: int) -> None:
-        self.buffer = text + self.buffer
+        """Put back the end of what was taken; it stands at this place of the file."""
+        if self.buffer.endswith(text, 0, self.at):
+            self.at -= len(text)
+        else:
+            self.buffer = text + self.buffer[self.at :]
+            self.at = 0
         self.line, self.column = line, column
 
     def drop(self, size: int) -> str:
-        dropped, self.buffer = self.buffer[:size], self.buffer[size:]
+        dropped = self.buffer[self.at : self.at + size]
+        self.at += len(dropped)
         lines = dropped.count("\n")
         self.line += lines
-        self.column = (
-            len(dropped) - dropped.rfind("\n") + (0 if lines else self.column - 1)
-        )
+        before = 0 if lines else self.column - 1
+        self.column = len(dropped) - dropped.rfind("\n") + before
         return dropped
 
 
@@ -67,6 +78,7 @@ class Search:
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        self._asides_left = _MOST_ASIDES
         self._passed_over = 0
         self._excerpt = ""
         self._line: int | None = None
@@ -75,29 +87,32 @@ class Search:
         """Bring the source to the next document's root; false when none is left."""
         source = self._source
         while True:
-            match = _MARK.search(source.buffer)
+            pattern = _MARK if self._asides_left else _ROOT
+            match = pattern.search(source.buffer, source.at)
             if match is None:
-                self._pass_over(max(0, len(source.buffer) - _LONGEST_MARK))
+                rest = len(source.buffer) - source.at
+                self._pass_over(max(0, rest - _LONGEST_MARK))
                 if not source.more():
                     self._pass_over(len(source.buffer))
                     return False
                 continue
-            self._pass_over(match.start())
+            self._pass_over(match.start() - source.at)
             if match["root"]:
                 return True
-            if match[0] in ("<!--", "<?"):
-                self._skip_aside("-->" if match[0] == "<!--" else "?>")
+            if match[0] in _ASIDES:
+                self._skip_aside(_ASIDES[match[0]])
             else:
                 raise Rejected(NO_DTD, line=source.line, column=source.column)
 
     def _skip_aside(self, end: str) -> None:
         """Drop a comment or instruction; without an end it is ordinary text."""
         source = self._source
-        while (place := source.buffer.find(end)) < 0:
-            if len(source.buffer) > _LONGEST_ASIDE or not source.more():
+        self._asides_left -= 1
+        while (place := source.buffer.find(end, source.at)) < 0:
+            if len(source.buffer) - source.at > _LONGEST_ASIDE or not source.more():
                 self._pass_over(2)
                 return
-        source.drop(place + len(end))
+        source.drop(place + len(end) - source.at)
 
     def _pass_over(self, size: int) -> None:
         line = self._source.line

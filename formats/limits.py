@@ -17,6 +17,7 @@ class Limits:
     name: int = 1 << 20  # a test's name and class together
     token: int = 16 << 20  # bytes of one tag, comment or declaration
     cases: int = 2_000_000
+    documents: int = 10_000  # one after the other in one file
     unpacked: int = 1 << 30  # bytes of a compressed file
 
     message: int = 10_000

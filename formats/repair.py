@@ -15,48 +15,19 @@ from formats.report import Note
 
 REPLACEMENT = "\ufffd"
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_ENTITIES = "amp|lt|gt|quot|apos"
 _TOKEN = re.compile(
-    r"<!\[CDATA\[|\]\]>|<!--|-->|&(?:(?:#(?P<number>[0-9]{1,12}|x[0-9A-Fa-f]{1,8})"
-    rf"|(?P<entity>{_ENTITIES}));)?"
+    r"<!\[CDATA\[|\]\]>|<!--|-->|&(?!(?:amp|lt|gt|quot|apos);)"
+    r"(?:#(?P<number>[0-9]{1,12}|x[0-9A-Fa-f]{1,8});)?"
 )
 # The start of a token that the next piece may complete.
 _UNFINISHED = re.compile(
     r"(?:&#?[0-9A-Za-z]{0,13}|<(?:!(?:\[C?D?A?T?A?|-)?)?|\]+|-+)\Z"
 )
 _C0 = [
-    "NUL",
-    "SOH",
-    "STX",
-    "ETX",
-    "EOT",
-    "ENQ",
-    "ACK",
-    "BEL",
-    "BS",
-    "TAB",
-    "LF",
-    "VT",
-    "FF",
-    "CR",
-    "SO",
-    "SI",
-    "DLE",
-    "DC1",
-    "DC2",
-    "DC3",
-    "DC4",
-    "NAK",
-    "SYN",
-    "ETB",
-    "CAN",
-    "EM",
-    "SUB",
-    "ESC",
-    "FS",
-    "GS",
-    "RS",
-    "US",
+    *("NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL"),
+    *("BS", "TAB", "LF", "VT", "FF", "CR", "SO", "SI"),
+    *("DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB"),
+    *("CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"),
 ]
 _NAMED = 8  # characters that a note names before it only counts them
 _SHIFTS = 1000  # places of moved columns that are remembered
@@ -71,30 +42,44 @@ class Cleaner:
         self._open = ""  # "]]>" inside a CDATA section, "-->" inside a comment
         self._line = 0
         self._column = 0
+        self._text = ""  # the last piece, and what was counted before it
+        self._before: tuple[Counter[str], str] = (Counter(), "")
+        self._moves: list[tuple[int, int]] = []
         self._shifts: deque[tuple[int, int, int]] = deque(maxlen=_SHIFTS)
 
     def clean(self, text: str, *, last: bool = False) -> str:
         """Return the next piece, clean; a token cut at its end waits for the next."""
-        text = self._carry + text
+        self._before = (self._counts.copy(), self._open)
+        self._moves.clear()
+        text = self._text = self._carry + text
         self._carry = ""
         if not last and (cut := _UNFINISHED.search(text, max(0, len(text) - 16))):
             text, self._carry = text[: cut.start()], text[cut.start() :]
         if found := _ILLEGAL.findall(text):
-            self._counts.update(map(_name, found))
+            for character, number in Counter(found).items():
+                self._counts[_name(character)] += number
             text = _ILLEGAL.sub(REPLACEMENT, text)
         if "&" in text or "]]>" in text or self._open or "<!" in text:
             return self._clean_markup(text)
         self._advance(text)
         return text
 
-    def waiting(self) -> str:
-        """Return what waits for the next piece."""
-        waiting, self._carry = self._carry, ""
-        return waiting
+    def give_back(self, kept: int) -> str:
+        """Return the last piece as it was, but for its first characters.
+
+        They count in the cleaned text; what is given back was not replaced.
+        """
+        moved = sum(delta for place, delta in self._moves if place <= kept)
+        counts, self._open = self._before
+        self._counts.clear()
+        self._counts.update(counts)
+        text, self._carry = self._text, ""
+        self.clean(text[: kept + moved], last=True)
+        return text[kept + moved :]
 
     def _clean_markup(self, text: str) -> str:
         pieces: list[str] = []
-        done = 0
+        done = length = 0
         for match in _TOKEN.finditer(text):
             found = match[0]
             if self._open:
@@ -109,9 +94,10 @@ class Cleaner:
                 pieces += (text[done : match.start()], replaced)
                 self._advance(text[done : match.start()])
                 self._column += len(replaced)
-                self._shifts.append(
-                    (self._line, self._column, len(found) - len(replaced))
-                )
+                length += match.start() - done + len(replaced)
+                delta = len(found) - len(replaced)
+                self._shifts.append((self._line, self._column, delta))
+                self._moves.append((length, delta))
                 done = match.end()
         self._advance(text[done:])
         return "".join((*pieces, text[done:])) if pieces else text
