@@ -106,7 +106,7 @@ class JsonLines:
                 yield block
 
     def _from_gzip(self) -> Iterator[bytes]:
-        with gzip.GzipFile(fileobj=self._stream) as unpacked:
+        with gzip.GzipFile(fileobj=self._stream, mode="rb") as unpacked:
             try:
                 while block := unpacked.read1(_BLOCK):
                     yield block

@@ -60,7 +60,7 @@ def _read(stream: BinaryIO, limits: Limits) -> Reading:
         return _read_plain(stream, limits)
     stream.seek(0)
     try:
-        with gzip.GzipFile(fileobj=stream) as unpacked:
+        with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
             _check_size(unpacked, limits)
             return _read_plain(cast(BinaryIO, unpacked), limits)
     except (gzip.BadGzipFile, EOFError, zlib.error) as problem:

@@ -161,6 +161,7 @@ def drain(worker: subprocess.Popen[str]) -> None:
 @contextlib.contextmanager
 def site(data: Path, **settings: str) -> Iterator[Site]:
     """A migrated data directory; what a test started on it is killed at the end."""
+    (data / "static").mkdir(exist_ok=True)  # as `serve` does; whitenoise minds it
     made = Site(data, settings)
     made.manage("migrate", "--verbosity", "0")
     try:
