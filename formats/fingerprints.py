@@ -26,13 +26,13 @@ _TITLE = 200
 _ENDS = 16 * 1024
 _FRAMES = 3
 _WRAPPED = re.compile(r'failed on (?:setup|teardown) with "(.*?)"?\Z', re.DOTALL)
-_ERROR_LINE = re.compile(r"^E\s{2,}(\S.*)$", re.MULTILINE)
+_ERROR_LINE = re.compile(r"E {2,}(\S.*)")
 _NAMED_ERROR = re.compile(
-    r"^\s*(?:Caused by: |Uncaught |thread '[^'\n]{0,200}' panicked at )?"
+    r"(?:Caused by: |Uncaught |thread '[^']{0,200}' panicked at )?"
     r"((?:[A-Za-z_$][\w$]*[.:]{1,2}){0,20}[A-Z][\w$]*"
-    r"(?:Error|Exception|Failure|Failed|Warning|Interrupt|Exit)\b[^\n]*)",
-    re.MULTILINE,
+    r"(?:Error|Exception|Failure|Failed|Warning|Interrupt|Exit)\b.*)"
 )
+_WIDTH = 2_000  # of a longer line the rest is not read
 _SPACE = re.compile(r"\s+")
 
 
@@ -71,10 +71,14 @@ def _exception(message: str, text: str) -> str:
         message = wrapped[1]
     if message:
         return message
-    found = _ERROR_LINE.search(text) or _NAMED_ERROR.search(text)
-    if found:
-        return found[1].strip()
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+    # Line by line: a pattern that runs over line ends can take quadratic time.
+    lines = [line[:_WIDTH].strip() for line in text.splitlines()]
+    for pattern in (_ERROR_LINE, _NAMED_ERROR):
+        for line in lines:
+            found = pattern.match(line)
+            if found:
+                return found[1]
+    return next((line for line in lines if line), "")
 
 
 def _title(masked: str, frames: Sequence[str]) -> str:

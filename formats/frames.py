@@ -22,20 +22,24 @@ _LIBRARY = re.compile(
     r"""
     site-packages|dist-packages|node_modules|/lib(?:64)?/python\d|<frozen\ |<string>
   | (?:^|/)(?:_pytest|pluggy|unittest|importlib)/
-  | ^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy)\.
+  | ^(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy)[./]
   | ^org\.(?:junit|testng|gradle|apache\.maven|mockito|hamcrest|assertj|opentest4j
       |codehaus|spockframework|scalatest)\.
-  | ^node:|^internal/|\(internal/|webpack/bootstrap
-  | ^(?:runtime|testing|reflect)\.|/go/src/|/usr/local/go/|/pkg/mod/
-  | ^(?:std|core|alloc|test|rust_begin_unwind|__rust|backtrace|tokio)\b(?:::|$)
-  | /rustc/|\.cargo/registry|/vendor/|/gems/|/ruby/\d|System\.|Microsoft\.|Xunit\.|NUnit\.
+  | ^node:|^internal/|webpack/bootstrap
+  | /go/src/|/usr/local/go/|/pkg/mod/
+  | ^(?:std|core|alloc|test|backtrace|tokio)::|^<?(?:rust_|__rust)
+  | /rustc/|\.cargo/registry|/vendor/|/gems/|/ruby/\d
+  | ^(?:System|Microsoft|Xunit|NUnit)\.
     """,
     re.VERBOSE,
 )
 
 _PYTHON_LONG = re.compile(r'File "([^"\n]+)", line \d+(?:, in (\S+))?')
-_PYTHON_SHORT = re.compile(r"^([^\s:][^:\n]*\.pyx?):\d+: (?:in (\S+)|\w[\w.]*)?")
-_JAVA = re.compile(r"^\s*at ([\w$.<>/@-]+)\(([^():\n]*)(?::\d+)?\)")
+_PYTHON_SHORT = re.compile(r"^([^\s:][^:\n]*\.pyx?):\d+:(?:$|\s(?:in (\S+))?)")
+_JAVA = re.compile(
+    r"^\s*at ([\w$.<>/@-]+)"
+    r"\((?:([\w$-]+\.\w+)(?::\d+)?|Native Method|Unknown Source|<generated>)\)"
+)
 _JS = re.compile(
     r"^\s*at (?:async )?(?:([^\n()]{1,300}?) \()?([^\s()]+?):\d+(?::\d+)?\)?$"
 )
