@@ -21,6 +21,7 @@ router = Router(tags=["tests"])
 
 NO_TEST = "There is no such test."
 HISTORY = "/history"
+JSON = "application/json; charset=utf-8"
 
 
 class CaseFilters(Paged):
@@ -31,7 +32,9 @@ class CaseFilters(Paged):
     file: Text | None = Field(None, description="exact")
     state: Literal["active", "gone"] | None = None
     window: Days = Field(
-        "30d", validate_default=True, description="days that `stats` speak of"
+        "30d",
+        validate_default=True,
+        description="days that the statistics speak of, 1d to 400d",
     )
 
 
@@ -82,7 +85,7 @@ def get_named_history(
     project = project_of(asker_of(request), p)
     whole = _exact(project.pk, test + HISTORY)
     if whole is not None:  # a node id may itself end so: `/history` is matched last
-        return Response(_case(whole).dict())
+        return Response(_case(whole).dict(), content_type=JSON)
     return _history(_case_in(project.pk, test), paged)
 
 

@@ -56,10 +56,10 @@ def _upload() -> Json:
         "tags": ["uploads"],
         "summary": "Send an upload",
         "description": (
-            "One part `context` (JSON) and any number of files, each part named by "
+            "One part context (JSON) and any number of files, each part named by "
             "its kind. Admitted whole or not at all; the body may be gzip or zstd. "
             "Authentication: a token with the scope upload, or a V2 signature "
-            "(`X-Webhook-Timestamp`, `X-Webhook-Signature-V2`)."
+            "(X-Webhook-Timestamp, X-Webhook-Signature-V2)."
         ),
         "security": [{"Bearer": []}, {"SignatureV2": []}],
         "parameters": [

@@ -24,8 +24,13 @@ type Place = tuple[str | int, ...]
 class Paged(Schema):
     """The parameters that every list takes."""
 
-    cursor: str | None = Field(None, description="`next` of the page before")
-    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
+    cursor: str | None = Field(None, description="next of the page before")
+    limit: int = Field(
+        DEFAULT_LIMIT,
+        ge=1,
+        le=MAX_LIMIT,
+        description=f"1 to {MAX_LIMIT}, {DEFAULT_LIMIT} without it",
+    )
 
 
 def encode(kind: str, place: Place) -> str:

@@ -25,8 +25,7 @@ class Described:
     anchor: str
     method: str
     path: str
-    summary: str
-    description: str
+    words: str
     parameters: list[Line]
     fields: list[Line]
     statuses: list[tuple[str, str]]
@@ -56,12 +55,11 @@ def _described(path: str, method: str, operation: Json, schemas: Json) -> Descri
         anchor=operation["operationId"],
         method=method.upper(),
         path=path,
-        summary=operation["summary"],
-        description=operation.get("description", ""),
+        words=operation.get("description") or operation["summary"] + ".",
         parameters=[
             Line(
                 each["name"],
-                _type(each["schema"]),
+                _type(each["schema"]).removesuffix(" or null"),
                 each.get("description", ""),
                 each["required"],
             )

@@ -79,7 +79,7 @@ class UploadShape(Schema):
     project: str
     state: str
     kind: list[str]
-    error: FileProblem | None = Field(description="the first of `errors`")
+    error: FileProblem | None = Field(description="the first of the errors")
     errors: list[FileProblem]
     warnings: list[FileProblem]
     run: int | None = Field(description="id of the run that the upload speaks of")

@@ -36,7 +36,7 @@ _MEASURED = frozenset(metric.value for metric in facts.Metric)
 class TrendFilters(Schema):
     metric: Metric
     window: Days = Field(
-        "30d", validate_default=True, description="days back from today, such as 30d"
+        "30d", validate_default=True, description="days back from today, 1d to 400d"
     )
     by: Literal["day"] = "day"
     branch_class: Literal["default", "other"] | None = Field(

@@ -8,7 +8,7 @@ from healthboard.pipeline import drain_all
 from projects.creation import Created
 from tests.sending import Upload, bearer, post
 
-FIRST = b"""<testsuite name="pytest" timestamp="2026-03-02T10:00:00+00:00">
+FIRST = b"""<testsuite name="pytest">
 <testcase classname="tests.test_cart" name="test_total" time="0.5"/>
 <testcase classname="tests.test_cart" name="test_empty[a/b]" time="0.25"/>
 <testcase classname="tests.test_login" name="test_session" time="1.5">
@@ -17,7 +17,7 @@ FIRST = b"""<testsuite name="pytest" timestamp="2026-03-02T10:00:00+00:00">
 <testcase classname="tests.test_login" name="test_logout" time="0">
 <skipped message="not on this system"/></testcase>
 </testsuite>"""
-GREEN = b"""<testsuite name="pytest" timestamp="2026-03-03T10:00:00+00:00">
+GREEN = b"""<testsuite name="pytest">
 <testcase classname="tests.test_cart" name="test_total" time="0.5"/>
 <testcase classname="tests.test_cart" name="test_empty[a/b]" time="0.25"/>
 <testcase classname="tests.test_login" name="test_session" time="2.5"/>

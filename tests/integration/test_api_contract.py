@@ -53,6 +53,7 @@ def costs(acme: Created, paths: list[str]) -> dict[str, int]:
         ) as captured:
             answer = ask(path, acme.token)
             assert answer.status_code == 200, (path, answer)
+            assert answer.getvalue()
         found[path] = len(captured)
     return found
 

@@ -54,6 +54,7 @@ def test_a_run_has_every_promised_field(acme):
         pr=538,
         environment={"os": "linux", "python": "3.12"},
         ci_url="https://ci.example/7211",
+        started_at="2026-03-02T11:00:00+01:00",
     )
     run = run_of(acme, upload_id)
     assert {
