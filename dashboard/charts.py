@@ -26,9 +26,17 @@ _MARKERS = {
     "other": ("line-ew-open", "var(--skip)"),
 }
 
+AXIS: Figure = {
+    "gridcolor": "rgba(128,136,150,0.22)",
+    "linecolor": "rgba(128,136,150,0.4)",
+    "color": "var(--muted)",
+    "zeroline": False,
+    "automargin": True,
+}
+
 
 def health(failing: Sequence[TrendPoint], rate: Sequence[TrendPoint]) -> Figure:
-    """Failing tests a day as bars, and the pass rate as a line above them."""
+    """The pass rate a day as a line, and below it the failing tests as bars."""
     dates = [point.date.isoformat() for point in failing]
     bars = {
         "type": "bar",
@@ -52,16 +60,14 @@ def health(failing: Sequence[TrendPoint], rate: Sequence[TrendPoint]) -> Figure:
     }
     known = [point.value for point in rate if point.value is not None]
     low = min([*known, 0.98])
-    axis2 = {
-        "overlaying": "y",
-        "side": "right",
-        "range": [max(0.0, low - (1 - low) * 0.6), 1 + (1 - low) * 0.08],
+    above = {
+        "domain": [0.56, 1],
+        "range": [max(0.0, low - (1 - low) * 0.25), 1 + (1 - low) * 0.15],
         "tickformat": ".1%",
-        "showgrid": False,
-        "zeroline": False,
-        "color": "var(--muted)",
+        "nticks": 4,
     }
-    return _figure([bars, line], yaxis2=axis2, yaxis={"rangemode": "tozero"})
+    below = {"domain": [0, 0.44], "rangemode": "tozero", "nticks": 4}
+    return _figure([line, bars], yaxis2=AXIS | above, yaxis=below)
 
 
 def durations_by_day(p50: Sequence[TrendPoint], p95: Sequence[TrendPoint]) -> Figure:
@@ -122,13 +128,6 @@ def _kind(cell: HistoryCell) -> str:
 
 def _figure(traces: list[Figure], **layout: Any) -> Figure:  # Any: plotly's layout
     """Build, and so check, a figure; all figures share one quiet look."""
-    axis = {
-        "gridcolor": "rgba(128,136,150,0.22)",
-        "linecolor": "rgba(128,136,150,0.4)",
-        "color": "rgb(128,136,150)",
-        "zeroline": False,
-        "automargin": True,
-    }
     plain = _checkable(traces), _checkable(layout)
     go.Figure(data=plain[0], layout=plain[1])
     shared = {
@@ -143,8 +142,8 @@ def _figure(traces: list[Figure], **layout: Any) -> Figure:  # Any: plotly's lay
         "hovermode": "x unified",
         "hoverlabel": {"bgcolor": "var(--surface)", "bordercolor": "var(--line)"},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": axis | {"showgrid": False, "type": "date"},
-        "yaxis": axis | layout.pop("yaxis", {}),
+        "xaxis": AXIS | {"showgrid": False, "type": "date"},
+        "yaxis": AXIS | layout.pop("yaxis", {}),
         "bargap": 0.35,
         "dragmode": False,
     }

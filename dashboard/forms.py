@@ -25,7 +25,7 @@ REPEATS = {
 class Lines(forms.CharField):
     """A text area with one value a line."""
 
-    widget = forms.Textarea
+    widget = forms.Textarea(attrs={"rows": 3})
 
     def to_python(self, value: Any) -> tuple[str, ...]:  # type: ignore[override]
         text = super().to_python(value) or ""

@@ -85,12 +85,18 @@ def overall(cards: list[Card]) -> str:
     healthy = sum(card.outcome == "passed" for card in cards)
     if not failing + doubtful + healthy:
         return f"{counted(len(cards), 'project')}, none with a run yet."
-    parts = [f"{healthy} of {counted(len(cards), 'project')} healthy"]
+    parts = []
     if failing:
-        parts.append(f"{failing} failing")
+        parts.append(f"{failing} {_be(failing)} failing")
     if doubtful:
-        parts.append(f"{doubtful} with an incomplete or damaged last run")
-    return f"{sentence(parts)}."
+        parts.append(f"{doubtful} {_be(doubtful)} incomplete or damaged")
+    if healthy:
+        parts.append(f"{healthy} {_be(healthy)} healthy")
+    return f"Of {counted(len(cards), 'project')}, {sentence(parts)}."
+
+
+def _be(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def longest_part(detail: RunDetail | None) -> Part | None:
