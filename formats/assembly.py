@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from formats.assembly_notes import say_conflicts, say_one_sided, say_repeats
@@ -68,30 +69,35 @@ def assemble(
     reported = _merge(reports, join_reports)
     tests = _place(reported, seen)
     foldings = [*reports, *logs, *traces]
-    results, processes = _results(tests.values())
-    both = bool(reported and seen)
-    only_in_report = _missing(reported, seen)
+    only_in_report = _missing(reported, seen) if seen else []
     only_in_trace = _missing(seen, reported)
-    notes = [*_own_notes(files), *masking]
-    notes += say_repeats(foldings)
+    results, processes = _results(tests.values())
+    notes = [*_own_notes(files), *masking, *say_repeats(foldings)]
     notes += say_conflicts(tests.values())
-    if both:
+    if reported and seen:
         notes += say_one_sided(only_in_report, only_in_trace)
-    return Contribution(
+    contribution = Contribution(
         results=results,
         processes=processes,
         order=_order(files),
         reported=_reported(files, only_in_trace),
-        started_at=min(_known(file.reading.started_at for file in files), default=None),
-        zoneless_start=min(
-            _known(file.reading.zoneless_start for file in files), default=""
-        ),
         duration_s=_duration(results),
-        wall_s=_wall(files),
         repeats=", ".join(sorted({rule for one in foldings for rule in one.rules})),
-        only_in_report=len(only_in_report) if both else 0,
-        only_in_trace=len(only_in_trace) if both else 0,
+        only_in_report=len(only_in_report),
+        only_in_trace=len(only_in_trace) if reported else 0,
         notes=notes,
+    )
+    return _with_times(contribution, files)
+
+
+def _with_times(contribution: Contribution, files: Sequence[_File]) -> Contribution:
+    starts = _known(file.reading.started_at for file in files)
+    zoneless = _known(file.reading.zoneless_start for file in files)
+    return replace(
+        contribution,
+        started_at=min(starts, default=None),
+        zoneless_start=min(zoneless, default=""),
+        wall_s=_wall(files),
     )
 
 
@@ -188,45 +194,21 @@ def _missing(tests: Tests, others: Tests) -> list[Told]:
 def _results(tests: Iterable[Told]) -> tuple[list[TestResult], list[str]]:
     processes: dict[str, int] = {"": -1}
     results = []
-    for (
-        key,
-        nodeid,
-        rank,
-        file,
-        suite,
-        name,
-        params,
-        _,
-        _,
-    ), element, flaky, process, _ in tests:
+    for identity, element, flaky, process, _ in tests:
         place = processes.setdefault(process, len(processes) - 1)
         position = element.position
-        # The plain constructor costs twice as much, and this runs for every result.
-        results.append(
-            _new(
-                TestResult,
-                (
-                    key,
-                    nodeid,
-                    rank,
-                    file,
-                    suite,
-                    name,
-                    params,
-                    element.outcome,
-                    element.duration,
-                    element.message,
-                    element.text,
-                    element.attempts,
-                    flaky,
-                    place,
-                    -1 if position is None or place < 0 else position,
-                    element.start,
-                    element.line,
-                    element.collection,
-                ),
-            )
+        own = (
+            flaky,
+            place,
+            -1 if position is None or place < 0 else position,
+            element.start,
+            element.line,
+            element.collection,
         )
+        # By slices, key to params and outcome to attempts: naming each field costs
+        # three times as much, and this runs for every result.
+        values = identity[:7] + element[4:9] + own
+        results.append(_new(TestResult, values))
     del processes[""]
     return results, list(processes)
 
@@ -259,15 +241,16 @@ def _reported(files: Sequence[_File], only_traced: Sequence[Told]) -> Reported:
 
 
 def _duration(results: Sequence[TestResult]) -> float:
-    return math.fsum(
-        duration
-        for result in results
-        for duration in (
-            result.duration,
-            *(attempt.duration for attempt in result.attempts),
-        )
-        if duration is not None
-    )
+    """All attempts count: this is the time that the tests took."""
+    durations = [one.duration for one in results if one.duration is not None]
+    durations += [
+        attempt.duration
+        for one in results
+        if one.attempts
+        for attempt in one.attempts
+        if attempt.duration is not None
+    ]
+    return math.fsum(durations)
 
 
 def _wall(files: Sequence[_File]) -> float | None:

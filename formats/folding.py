@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from formats.identity import Identity
+    from formats.repeats import Folded
     from formats.report import Element, Reading
 
 _new = tuple.__new__
@@ -42,15 +43,11 @@ def fold_file(
     setting: Repeats,
     traced: Mapping[str, int],
 ) -> Folding:
-    """Fold the elements of one file.
-
-    `scope` tells this file's processes from those of others; `traced` holds for each
-    key how many attempts a trace saw.
-    """
+    """Fold one file; `scope` tells its processes apart, `traced` counts attempts."""
     labels = _Labels(scope, known=reading.order is not OrderQuality.UNKNOWN)
     folding = Folding(label, {})
-    repeated: dict[str, list[int]] = {}
     tests, elements = folding.tests, reading.elements
+    repeated: dict[str, list[int]] = {}
     for place, identity in enumerate(identities):
         key = identity[0]
         if key in tests:
@@ -59,33 +56,39 @@ def fold_file(
         element = elements[place]
         flaky = bool(element.attempts) and _disagree(element)
         tests[key] = _new(Told, (identity, element, flaky, labels[element.process], ""))
-    if not repeated:
-        return folding
-    rule = decide(
-        setting,
-        declared=reading.declared_tests,
-        distinct=len(tests) - reading.suite_level_results,
-        written=len(elements) - reading.suite_level_results,
-    )
-    silent = setting is Repeats.AUTO
-    for key, places in repeated.items():
-        first = tests[key]
-        told = [first.element, *(elements[place] for place in places)]
-        folded = fold(
-            told,
-            rule=rule,
-            traced=traced.get(key, 0),
-            silent_failures=silent or is_pytest(first.element),
+    if repeated:
+        rule = decide(
+            setting,
+            declared=reading.declared_tests,
+            distinct=len(tests) - reading.suite_level_results,
+            written=len(elements) - reading.suite_level_results,
         )
-        tests[key] = Told(
-            _richest(first.identity, [identities[place] for place in places]),
-            folded.element,
-            folded.flaky,
-            labels[folded.element.process],
-        )
-        if folded.rule:
-            folding.rules.setdefault(folded.rule, []).append(first.identity.nodeid)
+        for key, places in repeated.items():
+            first = tests[key]
+            folded = fold(
+                [first.element, *(elements[place] for place in places)],
+                rule=rule,
+                traced=traced.get(key, 0),
+                silent_failures=setting is Repeats.AUTO or is_pytest(first.element),
+            )
+            same = [first.identity, *(identities[place] for place in places)]
+            _replace(folding, key, folded, same, labels)
     return folding
+
+
+def _replace(
+    folding: Folding,
+    key: str,
+    folded: Folded,
+    same: Sequence[Identity],
+    labels: Mapping[str, str],
+) -> None:
+    """Put what several elements of one id came to in their place."""
+    identity = min(same, key=lambda known: (-known.rank, known.nodeid))
+    element, flaky, rule = folded
+    folding.tests[key] = Told(identity, element, flaky, labels[element.process])
+    if rule:
+        folding.rules.setdefault(rule, []).append(identity.nodeid)
 
 
 class _Labels(dict[str, str]):
@@ -105,7 +108,3 @@ class _Labels(dict[str, str]):
 def _disagree(element: Element) -> bool:
     outcomes = {attempt.outcome for attempt in element.attempts}
     return disagree(outcomes | {element.outcome})
-
-
-def _richest(first: Identity, others: Sequence[Identity]) -> Identity:
-    return min((first, *others), key=lambda known: (-known.rank, known.nodeid))
