@@ -186,4 +186,5 @@ def _risen(gaps: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _capped(values: NDArray[Any]) -> NDArray[np.uint32]:  # Any: numbers
-    return np.minimum(values, _MOST).astype("<u4")
+    capped: NDArray[np.uint32] = np.minimum(values, _MOST).astype("<u4")
+    return capped

@@ -42,15 +42,26 @@ class Rebuilt:
     seen: NDArray[np.int32]
 
 
-def rebuild(day: Day) -> Rebuilt:
-    """Compute a day from all its runs."""
+def rebuild(day: Day) -> Rebuilt | None:
+    """Compute a day from all its runs; None where retention has left it nothing but
+    the totals that it has."""
     runs = list(
         Run.objects.filter(
             project_id=day.project_id, day=day.date, branch_class=day.branch_class
         )
         .order_by("started_at", "pk")
-        .only("started_at", "outcome", "bad", "excluded_at", "tests", "duration_s")
+        .only(
+            "started_at",
+            "outcome",
+            "bad",
+            "excluded_at",
+            "tests",
+            "duration_s",
+            "facts_deleted",
+        )
     )
+    if day.rebuilt_at is not None and any(run.facts_deleted for run in runs):
+        return None
     sums = day_columns.Sums()
     seen = np.full(0, -1, np.int32)
     places = {run.pk: place for place, run in enumerate(runs)}

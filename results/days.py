@@ -60,26 +60,27 @@ def work(day: Day) -> None:
     """Rebuild a claimed day and store it, unless another has taken it over."""
     started = time.thread_time()
     rebuilt = rebuild(day)
-    data = day_columns.encode(rebuilt.columns)
+    told = {}
+    if rebuilt is not None:
+        data = day_columns.encode(rebuilt.columns)
+        told = {"data": data, "totals": rebuilt.totals, "rebuilt_at": timezone.now()}
     cost = time.thread_time() - started
-    now = timezone.now()
     pause = timedelta(seconds=PAUSE * cost)
     with transaction.atomic():
         Day.objects.filter(pk=day.pk, lease_until=day.lease_until).update(
-            data=data,
-            totals=rebuilt.totals,
+            **told,
             # Marked again since it was claimed: the mark must stay.
             dirty=Case(
                 When(marks=day.marks, then=Value(value=False)),
                 default=Value(value=True),
             ),
-            not_before=now + pause if cost > CHEAP else None,
+            not_before=timezone.now() + pause if cost > CHEAP else None,
             lease_until=None,
             attempts=0,
             error="",
-            rebuilt_at=now,
         )
-        move_last_seen(day, rebuilt)
+        if rebuilt is not None:
+            move_last_seen(day, rebuilt)
 
 
 def give_back(day: Day, error: str) -> None:

@@ -1,68 +1,53 @@
-"""Leaving a run out of statistics, with a reason; and taking it in again.
+"""Leaving a run out of statistics, and taking it back in.
 
-Its results stay readable. The totals of its day are rebuilt without (or with) it.
+Guarantees: the run's results stay as they are; only its days are rebuilt. Doing it
+twice changes nothing.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from projects import audit
-from results.models import Day, Run
+from results import days
+from results.models import Run
 
 
-def exclude(run_id: int, *, actor: str, reason: str) -> bool:
-    """Leave a run out; tell whether it counted until now."""
-    return _change(
-        run_id,
-        counted=True,
-        actor=actor,
-        action="run.excluded",
-        reason=reason,
-        excluded_at=timezone.now(),
-        excluded_by=actor[:200],
-        excluded_reason=reason,
-    )
+def exclude(run_id: int, *, reason: str, by: str) -> bool:
+    """Leave a run out of statistics; False where it already is, or is no run."""
+    change = {
+        "excluded_at": timezone.now(),
+        "excluded_by": by[:200],
+        "excluded_reason": reason,
+    }
+    return _change(run_id, excluded=False, actor=by, action="run.excluded", **change)
 
 
-def include(run_id: int, *, actor: str) -> bool:
-    """Count a run again; tell whether it was left out."""
-    return _change(
-        run_id,
-        counted=False,
-        actor=actor,
-        action="run.included",
-        reason="",
-        excluded_at=None,
-        excluded_by="",
-        excluded_reason="",
-    )
+def include(run_id: int, *, by: str) -> bool:
+    """Take a run back into statistics; False where it is in them, or is no run."""
+    change = {"excluded_at": None, "excluded_by": "", "excluded_reason": ""}
+    return _change(run_id, excluded=True, actor=by, action="run.included", **change)
 
 
 def _change(
     run_id: int,
     *,
-    counted: bool,
+    excluded: bool,
     actor: str,
     action: str,
-    reason: str,
-    **values: object,
+    **change: Any,  # Any: a value of any field of Run
 ) -> bool:
-    """One of two people who press at once changes it; the other changes nothing."""
-    run = Run.objects.select_related("project").get(pk=run_id)
     with transaction.atomic():
-        waiting = Run.objects.filter(pk=run_id, excluded_at__isnull=counted)
-        if not waiting.update(**values):
+        mine = Run.objects.filter(pk=run_id, excluded_at__isnull=not excluded)
+        if not mine.update(**change):
             return False
-        Day.objects.filter(
-            project=run.project, date=run.day, branch_class=run.branch_class
-        ).update(dirty=True, not_before=None)
+        run = Run.objects.select_related("project").get(pk=run_id)
+        days.mark(run.project_id, {(run.day, run.branch_class)})
+        detail = {"run": run.pk, "reason": run.excluded_reason}
         audit.record(
-            run.project,
-            actor=actor,
-            action=action,
-            subject=run.name,
-            detail={"reason": reason} if reason else {},
+            run.project, actor=actor, action=action, subject=run.name, detail=detail
         )
     return True

@@ -69,6 +69,7 @@ class Run(models.Model):
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="runs")
     name = models.CharField(max_length=255)  # the context's `run`, else upload-<id>
+    own_upload = models.BigIntegerField(default=0)  # not 0: nobody named this run
     environment = models.JSONField(default=dict)
     environment_key = models.CharField(max_length=64)
     branch = models.CharField(max_length=255, blank=True)
@@ -117,7 +118,8 @@ class Run(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "name", "environment_key"], name="one_run"
+                fields=["project", "name", "environment_key", "own_upload"],
+                name="one_run",
             )
         ]
         indexes = [
@@ -128,6 +130,7 @@ class Run(models.Model):
             models.Index(fields=["project", "commit"], name="runs_commit"),
             models.Index(fields=["project", "pr"], name="runs_pr"),
             models.Index(fields=["project", "day"], name="runs_day"),
+            models.Index(fields=["project", "updated_at"], name="runs_oldest"),
         ]
 
     def __str__(self) -> str:

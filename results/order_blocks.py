@@ -56,7 +56,7 @@ class Order:
 
 def encode(order: Order, duration: NDArray[np.float64]) -> bytes:
     """Pack an order; `duration` is that of the roster's results, in seconds."""
-    steps = _zigzag(np.diff(order.rows.astype(np.int64), prepend=-1) - 1)
+    steps = _zigzag(_steps(order.rows))
     packed = deflate(
         order.lengths.astype("<u4").tobytes() + shuffle(steps.astype("<u4"))
     )
@@ -119,6 +119,11 @@ def _starts(
     total = np.cumsum(steps)
     base = np.repeat(total[heads], lengths[lengths > 0])
     return np.repeat(first, lengths) + (total - base) * _TICK
+
+
+def _steps(rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    before = np.concatenate(([-1], rows[:-1])) if len(rows) else rows
+    return rows.astype(np.int64) - before - 1
 
 
 def _heads(lengths: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -98,11 +98,9 @@ def _order(results: Sequence[TestResult], by_number: NDArray[np.intp]) -> Order 
     position = np.fromiter((r.position for r in results), np.int64, count)
     starts = np.array([r.start for r in results], np.float64)
     timed = bool(np.isfinite(starts[known]).all())
-    keys = (known, position[known], process[known])
-    if timed:
-        # The place is the source's word; where it gives none the start decides.
-        keys = (known, starts[known], position[known], process[known])
-    ran = known[np.lexsort(keys)]
+    # The place is the source's word; where it gives none the start decides.
+    start = starts[known] if timed else np.zeros(len(known))
+    ran = known[np.lexsort((known, start, position[known], process[known]))]
     place = np.empty(count, np.int64)
     place[by_number] = np.arange(count)
     lengths = np.bincount(process[ran])

@@ -43,7 +43,7 @@ class Prepared:
 
     project: Project
     upload_id: int
-    run_key: tuple[str, str]  # name, environment_key
+    run_key: dict[str, Any]  # the fields that identify it
     run: dict[str, Any]  # fields of a new Run; Any: a value of any field
     shard: dict[str, Any]  # fields of the Shard
     packed: Packed | None
@@ -136,17 +136,13 @@ def store(prepared: Prepared) -> Stored:
 
 def _hold_run(prepared: Prepared, now: datetime) -> Run:
     """Return the run, made if need be, and hold it until the transaction ends."""
-    name, environment_key = prepared.run_key
-    mine = Run.objects.filter(
-        project=prepared.project, name=name, environment_key=environment_key
-    )
+    mine = Run.objects.filter(project=prepared.project, **prepared.run_key)
     if not mine.update(version=F("version") + 1):
         row = Run(
             project=prepared.project,
-            name=name,
-            environment_key=environment_key,
             created_at=now,
             updated_at=now,
+            **prepared.run_key,
             **prepared.run,
         )
         Run.objects.bulk_create([row], ignore_conflicts=True)
@@ -218,12 +214,14 @@ def _write_facts(prepared: Prepared, run: Run, shard: Shard) -> None:
     )
 
 
-def _run_key(context: Context, upload_id: int) -> tuple[str, str]:
+def _run_key(context: Context, upload_id: int) -> dict[str, Any]:
     """A run without a name is the upload's own: no name can be given to meet it."""
-    own = f"upload-{upload_id}"
-    if context.run:
-        return context.run, context.environment_key
-    return own, own
+    named = bool(context.run)
+    return {
+        "name": context.run or f"upload-{upload_id}",
+        "environment_key": context.environment_key,
+        "own_upload": 0 if named else upload_id,
+    }
 
 
 def _new_run(

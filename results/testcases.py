@@ -77,8 +77,9 @@ def resolve(
     if missing:
         found, made = _find_or_make(project_id, missing, seen_at)
         _remember(project_id, found)
-        cases = [known.get(r.key) or found[r.key] for r in results]
-    told: list[Case] = cases  # type: ignore[assignment] - none is missing now
+        told = [known.get(result.key) or found[result.key] for result in results]
+    else:
+        told = [case for case in cases if case is not None]
     richer = [r for c, r in zip(told, results, strict=True) if r.rank > c.rank]
     if richer:
         _enrich(project_id, richer, seen_at)
@@ -149,8 +150,8 @@ def _read(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Case]:
     cases = TestCase.objects.filter(project_id=project_id)
     fields = ("key", "number", "id", "rank")
     if len(wanted) > 4 * _AT_ONCE:
-        rows = cases.values_list(*fields).iterator(chunk_size=10_000)
-        everything = {bytes(key): Case(*rest) for key, *rest in rows}
+        every = cases.values_list(*fields).iterator(chunk_size=10_000)
+        everything = {bytes(key): Case(*rest) for key, *rest in every}
         return {one: everything[one] for one in wanted if one in everything}
     found: dict[bytes, Case] = {}
     for start in range(0, len(wanted), _AT_ONCE):

@@ -1,0 +1,192 @@
+"""A test's history: its results run by run, read from its own chunk only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
+
+from formats.outcomes import BY_CODE, CODE, FAILING
+from results import blocks
+from results.blocks import Flag
+from results.loading import load_rosters
+from results.merging import Merged, Part, merge
+from results.models import Block, Failure, Run, TestCase
+from results.queries import cursors
+from results.queries.rows import RUN_FIELDS
+from results.queries.shapes import CaseFailures, HistoryCell, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FAILING = [CODE[outcome] for outcome in FAILING]
+
+
+class _Text(NamedTuple):
+    failure: int
+    outcome: int
+    message: str
+    group: str
+
+
+def history(
+    case_id: int, *, limit: int = 100, before: str | None = None
+) -> Page[HistoryCell]:
+    """Return a test's results, one a run, the newest run first.
+
+    A page may hold fewer than `limit` and still have a next one: in some runs of the
+    page the test did not take part.
+    """
+    place = before and cursors.read_moment(before)
+    case = TestCase.objects.filter(pk=case_id).only("number", "project_id").first()
+    if case is None:
+        return Page([])
+    chunk = case.number // blocks.CHUNK
+    runs = Run.objects.filter(
+        Exists(
+            Block.objects.filter(
+                project_id=case.project_id, chunk=chunk, shard__run=OuterRef("pk")
+            )
+        ),
+        project_id=case.project_id,
+    )
+    if place:
+        moment, pk = place
+        runs = runs.filter(Q(started_at__lt=moment) | Q(started_at=moment, pk__lt=pk))
+    found = list(runs.only(*RUN_FIELDS).order_by("-started_at", "-pk")[: limit + 1])
+    shown = found[:limit]
+    merged = _results(case, chunk, shown)
+    texts = _texts(case_id, shown)
+    cells = [
+        _cell(shown[number], merged, row, texts)
+        for row, number in enumerate(merged.columns.tests.tolist())
+    ]
+    if len(found) <= limit:
+        return Page(cells)
+    return Page(cells, cursors.write_moment(shown[-1].started_at, shown[-1].pk))
+
+
+def failures(case_id: int, *, limit: int = 20) -> list[CaseFailures]:
+    """Group a test's failures by fingerprint, the newest group first."""
+    mine = Failure.objects.filter(test_id=case_id, outcome__in=_FAILING)
+    groups = list(
+        mine.values("detail__fingerprint")
+        .annotate(
+            total=Count("pk"),
+            first_at=Min("run__started_at"),
+            last_at=Max("run__started_at"),
+            newest=Max("pk"),
+        )
+        .order_by("-last_at", "-newest")[:limit]
+    )
+    newest = {
+        failure.pk: failure
+        for failure in Failure.objects.select_related("detail").filter(
+            pk__in=[group["newest"] for group in groups]
+        )
+    }
+    return [
+        CaseFailures(
+            group=bytes(group["detail__fingerprint"]).hex(),
+            title=newest[group["newest"]].detail.title,
+            message=newest[group["newest"]].detail.message,
+            total=group["total"],
+            first_at=group["first_at"],
+            last_at=group["last_at"],
+            last_run=newest[group["newest"]].run_id,
+            last_failure=group["newest"],
+        )
+        for group in groups
+    ]
+
+
+def _results(case: TestCase, chunk: int, runs: Sequence[Run]) -> Merged:
+    """Merge the test's results in all these runs at once, numbered by their place."""
+    places = {run.pk: place for place, run in enumerate(runs)}
+    rows = list(
+        Block.objects.filter(
+            project_id=case.project_id, chunk=chunk, shard__run_id__in=list(places)
+        ).values_list(
+            "data",
+            "shard__roster_id",
+            "shard__run_id",
+            "shard__job",
+            "shard__index",
+            "shard__attempt",
+            "shard__upload_id",
+        )
+    )
+    rosters = load_rosters({row[1] for row in rows})
+    found = {pk: _find(tests, chunk, case.number) for pk, tests in rosters.items()}
+    parts = []
+    for data, roster, run_id, job, index, attempt, upload in rows:
+        part, at = found[roster]
+        if at is None:
+            continue
+        columns = blocks.decode(bytes(data), rosters[roster][part])
+        one = columns.take(slice(at, at + 1))
+        numbered = blocks.Columns(
+            np.array([places[run_id]], np.int32),
+            one.outcome,
+            one.flags,
+            one.attempts,
+            one.duration,
+        )
+        parts.append(Part(job, index, attempt, upload, numbered))
+    # A single part would pass unmerged; it is the same.
+    return merge(parts)
+
+
+def _find(
+    tests: np.ndarray[tuple[int], np.dtype[np.int32]], chunk: int, number: int
+) -> tuple[slice, int | None]:
+    """Return where a chunk stands in a roster, and where the test stands in that."""
+    part = blocks.chunk_slice(tests, chunk)
+    at = int(np.searchsorted(tests[part], number))
+    there = at < part.stop - part.start and tests[part][at] == number
+    return part, at if there else None
+
+
+def _texts(case_id: int, runs: Sequence[Run]) -> dict[int, list[_Text]]:
+    """Return the texts of the test's failures by run, the last told last."""
+    found: dict[int, list[_Text]] = {}
+    rows = Failure.objects.filter(test_id=case_id, run_id__in=[run.pk for run in runs])
+    for run_id, pk, outcome, message, group in rows.order_by(
+        "shard__attempt", "pk"
+    ).values_list("run_id", "pk", "outcome", "detail__message", "detail__fingerprint"):
+        text = _Text(pk, outcome, message, bytes(group).hex())
+        found.setdefault(run_id, []).append(text)
+    return found
+
+
+def _cell(
+    run: Run, merged: Merged, row: int, texts: dict[int, list[_Text]]
+) -> HistoryCell:
+    columns = merged.columns
+    code, flags = int(columns.outcome[row]), int(columns.flags[row])
+    duration = float(columns.duration[row])
+    told = texts.get(run.pk, [])
+    fitting = [text for text in told if text.outcome == code]
+    if not fitting and flags & Flag.FLAKY:
+        fitting = told
+    text = fitting[-1] if fitting else None
+    return HistoryCell(
+        run=run.pk,
+        run_name=run.name,
+        started_at=run.started_at,
+        outcome=BY_CODE[code].value,
+        flaky=bool(flags & Flag.FLAKY),
+        conflict=bool(flags & Flag.CONFLICT),
+        attempts=int(columns.attempts[row]),
+        duration_s=None if np.isnan(duration) else duration,
+        branch=run.branch,
+        commit=run.commit,
+        pr=run.pr,
+        environment=run.environment,
+        branch_class=run.branch_class,
+        excluded=run.excluded_at is not None,
+        message=text.message if text else "",
+        failure=text.failure if text else None,
+        failure_group=text.group if text else None,
+    )
