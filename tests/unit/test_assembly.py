@@ -332,14 +332,14 @@ def test_order_of_the_files_changes_nothing(both):
     assert len(set(keys)) == len(keys)
 
 
-def from_bug(shared: Path, number: str, **settings: str) -> Contribution:
+def from_bug(shared: Path, number: str, repeats: str = "auto") -> Contribution:
     (folder,) = shared.glob(f"bugs/{number}-*")
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     readings = []
     for name in expected["inputs"]:
         with (folder / name).open("rb") as stream:
             readings.append(("junit", name, read_junit(stream)))
-    return assemble(readings, **settings)
+    return assemble(readings, repeats=repeats)
 
 
 @pytest.mark.parametrize(

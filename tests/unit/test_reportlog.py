@@ -15,8 +15,8 @@ from formats.outcomes import Outcome
 from formats.report import Element, OrderQuality, Reading, Rejected, Reported
 from formats.reportlog import read_reportlog
 
-START = {"pytest_version": "8.4.2", "$report_type": "SessionStart"}
-END = {"exitstatus": 0, "$report_type": "SessionFinish"}
+START: dict[str, object] = {"pytest_version": "8.4.2", "$report_type": "SessionStart"}
+END: dict[str, object] = {"exitstatus": 0, "$report_type": "SessionFinish"}
 
 
 def phase(
@@ -51,7 +51,7 @@ def only(*records: dict[str, object]) -> Element:
     return element
 
 
-CRASH = {
+CRASH: dict[str, object] = {
     "reprcrash": {"path": "/x/a.py", "lineno": 3, "message": "AssertionError: no"},
     "reprtraceback": {
         "reprentries": [
@@ -206,11 +206,11 @@ def test_odd_longrepr_is_no_fault(longrepr):
 
 
 def test_collection_failure_is_a_pseudo_case_once():
-    broken = {
+    broken: dict[str, object] = {
         "nodeid": "b.py", "outcome": "failed", "longrepr": "E   ImportError: x",
         "$report_type": "CollectReport",
     }  # fmt: skip
-    fine = {**broken, "nodeid": "c.py", "outcome": "passed"}
+    fine: dict[str, object] = {**broken, "nodeid": "c.py", "outcome": "passed"}
 
     reading = read(broken, fine, broken, *attempt())
 
@@ -223,8 +223,12 @@ def test_collection_failure_is_a_pseudo_case_once():
 def worker(
     name: str, test: str, start: float, **fields: object
 ) -> list[dict[str, object]]:
-    where = {"worker_id": name, "testrun_uid": "u1", "nodeid": f"a.py::{test}"}
-    return attempt(**where, start=start, item_index=0, **fields)
+    where: dict[str, object] = {
+        "worker_id": name,
+        "testrun_uid": "u1",
+        "nodeid": f"a.py::{test}",
+    }
+    return attempt("passed", **{**where, **fields}, start=start, item_index=0)
 
 
 def places(reading: Reading) -> dict[str, tuple[str, int | None]]:
@@ -250,7 +254,11 @@ def crash(test: str) -> dict[str, object]:
     return phase("???", "failed", nodeid=f"a.py::{test}", longrepr=text, start=0)
 
 
-COLLECT = {"nodeid": "", "outcome": "passed", "$report_type": "CollectReport"}
+COLLECT: dict[str, object] = {
+    "nodeid": "",
+    "outcome": "passed",
+    "$report_type": "CollectReport",
+}
 
 
 def test_crash_belongs_to_the_worker_it_names():
