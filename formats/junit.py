@@ -203,6 +203,8 @@ def _read_document(source: Source, collector: Collector, cleaner: Cleaner) -> No
             fed += len(data)
             data = cleaner.clean(text, last=last).encode("utf-8")
             feed(data)
+            if cleaner.markup_repairs > collector.limits.repairs:
+                collector.reject("too much of the markup is not XML")
             size = min(2 * size, CHUNK)
         parser.Parse(b"", True)
     except expat.ExpatError as error:

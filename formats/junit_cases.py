@@ -46,7 +46,7 @@ _XFAIL_TYPES = frozenset({"pytest.xfail", "xfail"})
 # Old releases of pytest wrote these two instead of a type.
 _XFAIL_MESSAGE = "expected test failure"
 _XPASS_MESSAGE = "xfail-marked test passes unexpectedly"
-_PYTEST_COLLECTION = frozenset({"collection failure", "collection skipped"})
+_PYTEST_COLLECTION = "collection failure"
 
 
 class Child:
@@ -116,7 +116,7 @@ def _attempt_outcome(kind: str) -> Outcome:
 
 def is_collection(children: Iterable[Child]) -> bool:
     """Tell whether pytest wrote this case for a file that it could not collect."""
-    return any(child.full_message in _PYTEST_COLLECTION for child in children)
+    return any(child.full_message == _PYTEST_COLLECTION for child in children)
 
 
 def describe(outcome: Outcome, children: Sequence[Child]) -> tuple[str, str]:

@@ -22,7 +22,7 @@ _ROOT = re.compile(
 )
 _MARK = re.compile(rf"<!--|<\?|{_ROOT.pattern}")
 _ASIDES = {"<!--": "-->", "<?": "?>"}
-_MOST_ASIDES = 10_000  # after so many they are taken for ordinary text, too
+_MOST_ASIDES = 1000  # after so many they are taken for ordinary text, too
 _LONGEST_MARK = 256
 # A comment or instruction longer than this is taken for program output.
 _LONGEST_ASIDE = 1 << 16
@@ -108,11 +108,15 @@ class Search:
         """Drop a comment or instruction; without an end it is ordinary text."""
         source = self._source
         self._asides_left -= 1
-        while (place := source.buffer.find(end, source.at)) < 0:
+        while (place := self._end_of_aside(end)) < 0:
             if len(source.buffer) - source.at > _LONGEST_ASIDE or not source.more():
                 self._pass_over(2)
                 return
         source.drop(place + len(end) - source.at)
+
+    def _end_of_aside(self, end: str) -> int:
+        source = self._source
+        return source.buffer.find(end, source.at, source.at + _LONGEST_ASIDE + len(end))
 
     def _pass_over(self, size: int) -> None:
         line = self._source.line

@@ -18,6 +18,7 @@ class Limits:
     token: int = 16 << 20  # bytes of one tag, comment or declaration
     cases: int = 2_000_000
     documents: int = 10_000  # one after the other in one file
+    repairs: int = 1_000_000  # of references and unescaped markup in one document
     unpacked: int = 1 << 30  # bytes of a compressed file
 
     message: int = 10_000

@@ -38,6 +38,7 @@ class Cleaner:
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = counts
+        self.markup_repairs = 0
         self._carry = ""
         self._open = ""  # "]]>" inside a CDATA section, "-->" inside a comment
         self._line = 0
@@ -55,10 +56,12 @@ class Cleaner:
         self._carry = ""
         if not last and (cut := _UNFINISHED.search(text, max(0, len(text) - 16))):
             text, self._carry = text[: cut.start()], text[cut.start() :]
-        if found := _ILLEGAL.findall(text):
-            for character, number in Counter(found).items():
-                self._counts[_name(character)] += number
-            text = _ILLEGAL.sub(REPLACEMENT, text)
+        at = 0
+        while match := _ILLEGAL.search(text, at):
+            # One sweep a kind: terminal output has few kinds and millions of them.
+            self._counts[_name(match[0])] += text.count(match[0])
+            text = text.replace(match[0], REPLACEMENT)
+            at = match.start()
         if "&" in text or "]]>" in text or self._open or "<!" in text:
             return self._clean_markup(text)
         self._advance(text)
@@ -91,6 +94,7 @@ class Cleaner:
                 continue
             replaced = self._replace(match)
             if replaced != found:
+                self.markup_repairs += 1
                 pieces += (text[done : match.start()], replaced)
                 self._advance(text[done : match.start()])
                 self._column += len(replaced)

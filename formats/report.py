@@ -113,7 +113,8 @@ class Reading:
     """What one file says, before identity is decided.
 
     `elements` are in file order. Suite-level and collection errors are elements with
-    `collection=True`; they are not part of `reported`. `incomplete` says why a file
+    `collection=True`; suite-level ones are not part of `reported`, but pytest's
+    collection errors are, where they stand as cases. `incomplete` says why a file
     whose complete cases were kept is still not whole (a cut-off report).
     """
 

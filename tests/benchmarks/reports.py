@@ -64,11 +64,16 @@ def names(tests: int) -> list[tuple[str, str]]:
     while len(found) < tests:
         module = len(found) // 60
         noun, area = rng.choice(_NOUNS), rng.choice(_NOUNS)
-        place = f"tests.integration.{area}_{rng.choice(_NOUNS)}"
-        classname = f"{place}.test_{noun}_{area}_{module}.Test{noun.title()}"
+        place = f"tests.integration.services.{area}_{rng.choice(_NOUNS)}"
+        classname = (
+            f"{place}.test_{noun}_{area}_{module}.Test{noun.title()}Of{area.title()}"
+        )
         for number in range(rng.randint(20, 60)):
             subject, other = rng.choice(_NOUNS), rng.choice(_NOUNS)
-            name = f"test_{rng.choice(_VERBS)}_{subject}_when_the_{other}_is_{number}"
+            name = (
+                f"test_{rng.choice(_VERBS)}_the_{subject}_when_its_{other}_"
+                f"{rng.choice(_VERBS)}_and_{rng.choice(_VERBS)}_number_{number}"
+            )
             params = f"[{subject}-{other}-{number}]" if number % 4 == 0 else ""
             found.append((classname, name + params))
     return found[:tests]

@@ -172,7 +172,7 @@ def test_a_file_that_pytest_could_not_collect():
     )
     broken, gone = reading.elements
     assert (broken.collection, broken.pytest, broken.outcome) == (True, True, "error")
-    assert (gone.collection, gone.outcome) == (True, Outcome.SKIPPED)
+    assert (gone.collection, gone.pytest, gone.outcome) == (False, True, "skipped")
     assert reading.reported == Reported(tests=2, errors=1, skipped=1)
 
 
