@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OUTCOMES = ("passed", "failed", "incomplete", "damaged", "no_results")
 _COMMIT = re.compile(r"[0-9A-Za-z._-]{1,64}")
-_PAIR = re.compile(r"[^=,]+=[^,]*")
+_PAIR = re.compile(r"[^=,]+(=[^,]*)?")  # a value alone fits as well
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,3 +95,14 @@ def short_commit(commit: str) -> str:
     """Write a hexadecimal commit by its first nine digits, others whole."""
     hexadecimal = len(commit) >= 20 and all(c in "0123456789abcdef" for c in commit)
     return commit[:9] if hexadecimal else commit
+
+
+def plain(value: object) -> str:
+    """Write a JSON value in a line: `os=linux, python=3.12`, `a, b`, `yes`."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={plain(value[key])}" for key in sorted(value))
+    if isinstance(value, list):
+        return ", ".join(plain(item) for item in value) or "none"
+    return "none" if value is None else str(value)

@@ -23,6 +23,7 @@ register.filter("counted", wording.counted)
 register.filter("duration", wording.duration)
 register.filter("percent", wording.percent)
 register.filter("commit", wording.short_commit)
+register.filter("plain", wording.plain)
 
 WORDS = {
     "no_results": "no results",

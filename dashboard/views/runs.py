@@ -141,15 +141,15 @@ def compare(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
 def exclude(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     """Leave a run out of statistics, with a reason; or take it in again."""
     _run_or_404(access, pk)
-    actor = request.user.get_username()
+    by = request.user.get_username()
     reason = text(request.POST, "reason")
     if "include" in request.POST:
-        exclusion.include(pk, actor=actor)
+        exclusion.include(pk, by=by)
         messages.success(request, "The run counts in statistics again.")
     elif not reason:
         messages.error(request, "Say why the run is left out. Nothing was changed.")
     else:
-        exclusion.exclude(pk, actor=actor, reason=reason)
+        exclusion.exclude(pk, by=by, reason=reason)
         messages.success(request, "The run no longer counts in statistics.")
     return redirect("run", access.project.owner, access.project.name, pk)
 
