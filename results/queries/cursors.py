@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 from results.queries.shapes import CursorError
 
@@ -42,8 +42,9 @@ def read_moment(cursor: str) -> tuple[datetime, int]:
     text, pk = read(cursor, str, int)
     try:
         moment = datetime.fromisoformat(str(text))
-    except ValueError as error:
+        if moment.tzinfo is None:
+            raise ValueError("a moment has its zone")
+        moment = moment.astimezone(UTC)  # a zone may lead out of the calendar
+    except (ValueError, OverflowError) as error:
         raise CursorError(f"no cursor of this list: {cursor[:80]!r}") from error
-    if moment.tzinfo is None:
-        raise CursorError(f"no cursor of this list: {cursor[:80]!r}")
     return moment, int(pk)
