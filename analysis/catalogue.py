@@ -1,0 +1,140 @@
+"""Victims of one leaker support each other: a catalogue with a significance test.
+
+    Λ(L) = log mean_ρ ∏_V [(1 - ρ) + ρ · π · BF(L, V) / Z_V]  >  log(2 N / α)
+
+Z_V is V's evidence under all its causes; an entry absorbs its victims (Z_V grows) and
+the next is sought. Guarantees: at most α false entries if the base model is right
+(a likelihood ratio with Bonferroni over N tests and two directions); the posteriors
+of one victim sum to one; an independent flake is not dragged to a popular leaker,
+because its own BF must speak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from analysis.history import Floats
+
+RATES = np.array([0.02, 0.1, 0.4])  # share of the unstable tests that L harms
+DIRECTION = 0.5  # π: leaker or setter
+ALPHA = 0.05
+_HOPE = 9.0  # nats below the threshold at which a candidate may still enter later
+_MOST = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A catalogued leaker: its column (test, or N + test for a setter), what it is
+    worth to each victim, and who cleans up after it."""
+
+    column: int
+    rate: float
+    log_bf: Floats  # (T,) evidence against the flake, cleaners known
+    cleaners: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """What pooling makes of each victim.
+
+    log_z   (T,) evidence of all causes together, against the flake
+    scale   (T,) factor left to the victim's own part
+    entries the catalogue, first found first
+    shares  (T, E) posterior that this entry is the victim's cause
+    """
+
+    log_z: Floats
+    scale: Floats
+    entries: tuple[Entry, ...]
+    shares: Floats
+
+
+type Enrich = Callable[[int, Floats], tuple[Floats, tuple[int, ...]]]
+
+
+def pool(
+    log_bf: Floats, log_z: Floats, *, n_tests: int, alpha: float, enrich: Enrich
+) -> Pool:
+    """Build the catalogue.
+
+    log_bf  (T, 2 N) evidence of every candidate, leakers then setters
+    log_z   (T,) each victim's evidence under its own prior
+    enrich  (column, responsibilities (T,)) -> (log_bf (T,) with cleaners, cleaners)
+    """
+    threshold = float(np.log(2 * n_tests / alpha))
+    hopeful = _hopeful(log_bf, log_z, threshold)
+    open_ = np.ones(len(hopeful), dtype=bool)
+    scale = np.ones(len(log_z))
+    shares: list[Floats] = []
+    entries: list[Entry] = []
+    while open_.any() and len(entries) < _MOST:
+        terms = _terms(log_bf[:, hopeful], log_z)
+        support = np.where(
+            open_, logsumexp(terms, axis=0) - np.log(len(RATES)), -np.inf
+        )
+        best = int(np.argmax(support))
+        if support[best] <= threshold:
+            break
+        open_[best] = False
+        entry, log_part, log_rest = _entry(int(hopeful[best]), log_bf, log_z, enrich)
+        entries.append(entry)
+        log_z = np.logaddexp(log_rest, log_part)
+        kept = 1.0 - entry.rate
+        scale *= kept
+        shares = [log_share + np.log(kept) for log_share in shares]
+        shares.append(log_part)
+    found = np.exp(np.array(shares).T - log_z[:, None]) if shares else None
+    return Pool(
+        log_z=log_z,
+        scale=scale,
+        entries=tuple(entries),
+        shares=np.zeros((len(log_z), 0)) if found is None else found,
+    )
+
+
+def _hopeful(log_bf: Floats, log_z: Floats, threshold: float) -> Floats:
+    """Columns that could enter: the rest cannot reach the threshold by far."""
+    relative = log_bf - log_z[:, None]
+    bound = np.zeros(log_bf.shape[1])
+    # Row by row: the whole matrix of exponentials would be the peak of memory.
+    for row in relative:
+        strong = row > -5.0
+        bound[strong] += np.log1p(RATES[-1] * DIRECTION * np.exp(row[strong]))
+    return np.flatnonzero(bound > max(threshold - _HOPE, 0.0))
+
+
+def _terms(log_bf: Floats, log_z: Floats) -> Floats:
+    """(rates, columns) log ∏_V [(1 - ρ) + ρ π BF / Z]."""
+    relative = log_bf - log_z[:, None] + np.log(DIRECTION)
+    return np.stack(
+        [
+            np.logaddexp(np.log1p(-rate), np.log(rate) + relative).sum(axis=0)
+            for rate in RATES
+        ]
+    )
+
+
+def _entry(
+    column: int, log_bf: Floats, log_z: Floats, enrich: Enrich
+) -> tuple[Entry, Floats, Floats]:
+    """Weigh one entry twice: plainly, then with the cleaners its victims show."""
+    rate, log_part, log_rest = _weigh(log_bf[:, column], log_z)
+    members = np.exp(log_part - np.logaddexp(log_part, log_rest))
+    enriched, cleaners = enrich(column, members)
+    if cleaners:
+        rate, log_part, log_rest = _weigh(enriched, log_z)
+    entry = Entry(column=column, rate=rate, log_bf=enriched, cleaners=cleaners)
+    return entry, log_part, log_rest
+
+
+def _weigh(log_bf: Floats, log_z: Floats) -> tuple[float, Floats, Floats]:
+    """Posterior mean of ρ, then the two parts of each victim's evidence."""
+    terms = _terms(log_bf[:, None], log_z)[:, 0]
+    weights = np.exp(terms - terms.max())
+    rate = float(weights @ RATES / weights.sum())
+    log_part = np.log(rate * DIRECTION) + log_bf
+    return rate, log_part, np.log1p(-rate) + log_z

@@ -1,0 +1,141 @@
+"""How often, and how far, each test ran before a given one: the sums of evidence.
+
+Guarantees: counts are plain sums over observations in bins of distance that do not
+depend on the data, so adding one run is an addition and the order of runs is
+irrelevant. Distance d = tests started between the last run of L and V, plus one
+(d = 1: directly before).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.history import Floats, History, Ints, Run
+from analysis.observations import Observations
+
+_EXACT = 8  # distances up to here have a bin each
+_RATIO = 2.0**0.5  # then each bin is this much wider than the last
+_LONGEST = 1 << 20
+
+
+def _edges() -> Ints:
+    edges = list(range(1, _EXACT + 2))
+    while edges[-1] < _LONGEST:
+        edges.append(int(np.ceil(edges[-1] * _RATIO)))
+    return np.array(edges, dtype=np.int32)
+
+
+EDGES = _edges()  # bin b holds EDGES[b] <= d < EDGES[b + 1]
+
+
+def bins_for(longest: int) -> int:
+    """How many bins hold every distance up to `longest`."""
+    return int(np.searchsorted(EDGES, max(longest, 1), side="right"))
+
+
+def bin_of(longest: int) -> Ints:
+    """(longest + 1,) the bin of each distance; index 0 is unused."""
+    distances = np.arange(longest + 1)
+    found = np.searchsorted(EDGES, np.maximum(distances, 1), side="right") - 1
+    return found.astype(np.int32)
+
+
+def centre_of(bins: int) -> Floats:
+    """(bins,) the distance that stands for each bin: the mean of its integers."""
+    return (EDGES[:bins] + EDGES[1 : bins + 1] - 1) / 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each candidate ran before one test, by distance and outcome.
+
+    failed, passed  (n_tests, bins) float32 observations with the candidate before
+    n_failed, n_passed  all observations with a known order
+    before   (n,) how many tests ran before the test, per observation
+    """
+
+    failed: NDArrayF32
+    passed: NDArrayF32
+    n_failed: int
+    n_passed: int
+    before: Ints
+
+
+type NDArrayF32 = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+
+def count(
+    history: History, observations: Observations, row: int, *, traced: bool = False
+) -> Counts:
+    """Count every candidate before the test of one row of the observations.
+
+    traced: only runs whose order was recorded, not those where it is assumed.
+    """
+    columns = ordered_columns(history, observations, row, traced=traced)
+    longest = max((_before(observations, row, c) for c in columns), default=0)
+    bins = bins_for(longest)
+    tails = bin_of(longest)[::-1]
+    keys: tuple[list[Ints], list[Ints]] = ([], [])
+    for column in columns:
+        run = history.runs[column]
+        length = _before(observations, row, column)
+        found = _keys(run, observations, row, column, tails[longest - length :], bins)
+        keys[observations.failed[row, column]].append(found)
+    passed, failed = (_sum(part, history.n_tests, bins) for part in keys)
+    own = observations.tests[row]
+    passed[own] = failed[own] = 0
+    before = np.array([_before(observations, row, c) for c in columns], dtype=np.int32)
+    return Counts(
+        failed=failed,
+        passed=passed,
+        n_failed=len(keys[1]),
+        n_passed=len(keys[0]),
+        before=before,
+    )
+
+
+def ordered_columns(
+    history: History, observations: Observations, row: int, *, traced: bool = False
+) -> list[int]:
+    """Runs that observed the test and know their order."""
+    return [
+        int(column)
+        for column in observations.seen(row)
+        if history.runs[column].ordered and (history.runs[column].traced or not traced)
+    ]
+
+
+def _before(observations: Observations, row: int, column: int) -> int:
+    return int(observations.place[row, column] - observations.first[row, column])
+
+
+def _keys(
+    run: Run,
+    observations: Observations,
+    row: int,
+    column: int,
+    tail: Ints,
+    bins: int,
+) -> Ints:
+    """Test number * bins + bin of distance, for each test before V in its process."""
+    start = observations.first[row, column]
+    stop = observations.place[row, column]
+    tests = run.tests[start:stop]
+    found = tests * np.int32(bins) + tail[: stop - start]
+    if run.repeats:
+        found = found[_last_runs(tests)]
+    return found
+
+
+def _last_runs(tests: Ints) -> Ints:
+    """Indices of the last execution of each test, for runs that repeat tests."""
+    _, backwards = np.unique(tests[::-1], return_index=True)
+    return np.asarray(len(tests) - 1 - backwards, dtype=np.int32)
+
+
+def _sum(keys: list[Ints], n_tests: int, bins: int) -> NDArrayF32:
+    joined = np.concatenate(keys) if keys else np.zeros(0, dtype=np.int32)
+    summed = np.bincount(joined, minlength=n_tests * bins)
+    return summed.reshape(n_tests, bins).astype(np.float32)
