@@ -42,10 +42,12 @@ class CaseFilters(Paged):
 def list_tests(
     request: HttpRequest, p: str, filters: Query[CaseFilters]
 ) -> Listing[CaseShape]:
-    """A project's tests, by node id."""
+    """A project's tests, in the order in which they were first met."""
     project = project_of(asker_of(request), p)
     if filters.nodeid is not None:
         found = _look_up(project.pk, filters.nodeid, field="nodeid")
+        if found is not None:
+            found = facts.get_case(found.id, window=filters.window)
         items = [found] if found and _fits(found, filters) else []
         return Listing[CaseShape](items=[_case(row) for row in items], next=None)
     page = facts.list_cases(

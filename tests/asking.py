@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from django.test import Client
 
+from api.document import openapi
 from tests.sending import bearer
 
 JSON = "application/json; charset=utf-8"
@@ -41,3 +43,22 @@ def refused(answer: Any, status: int) -> dict[str, Any]:
 def wrong_fields(answer: Any) -> list[str]:
     """Return the fields that a 422 names."""
     return [error["field"] for error in refused(answer, 422)["errors"]]
+
+
+def reads(token: str) -> dict[str, str]:
+    """Every GET below /api with what the project has in the place of each name."""
+    run = told("/projects/acme/app/runs", token)["items"][0]
+    result = told(f"/runs/{run['id']}/results", token)["items"][0]
+    upload = told(f"/runs/{run['id']}", token)["uploads"][0]
+    found = {}
+    for path, methods in openapi()["paths"].items():
+        if "get" not in methods or not path.startswith("/api/v1/"):
+            continue
+        kind = path.split("/")[3]
+        ids = {"uploads": upload, "runs": run["id"], "tests": result["test"]}
+        filled = path.replace("{p}", "acme/app").replace("{n}", "1")
+        filled = filled.replace("{id}", str(ids.get(kind)))
+        filled = filled.replace("{test}", quote(result["nodeid"], safe=""))
+        filled += "?metric=pass_rate" if path.endswith("/trends") else ""
+        found[path] = filled.removeprefix("/api/v1")
+    return found

@@ -91,25 +91,34 @@ def test_the_look_up_obeys_the_other_filters(acme):
     assert told(TESTS, acme.token, nodeid="::one", state="gone")["items"] == []
 
 
-def test_tests_are_listed_by_node_id_filtered_and_in_pages(acme):
-    send(acme, report("a.py::one", "a.py::two", "b.py::one"))
+def test_tests_are_listed_as_they_were_met_filtered_and_in_pages(acme):
+    send(acme, report("b.py::one", "a.py::one", "a.py::two"))
     old = report("old.py::one")
     send(acme, old, run="old", started_at=ago(60))
 
     def listed(**query) -> list[str]:
         return [each["nodeid"] for each in told(TESTS, acme.token, **query)["items"]]
 
-    assert listed() == ["a.py::one", "a.py::two", "b.py::one", "old.py::one"]
-    assert listed(q="ONE") == ["a.py::one", "b.py::one", "old.py::one"]
+    assert listed() == ["b.py::one", "a.py::one", "a.py::two", "old.py::one"]
+    assert listed(q="ONE") == ["b.py::one", "a.py::one", "old.py::one"]
     assert listed(file="a.py") == ["a.py::one", "a.py::two"]
     assert listed(file="a") == []
     assert listed(state="gone") == ["old.py::one"]
-    assert listed(state="active", q="one") == ["a.py::one", "b.py::one"]
+    assert listed(state="active", q="one") == ["b.py::one", "a.py::one"]
     assert listed(q="%") == []
     page = told(TESTS, acme.token, limit=3)
     rest = told(TESTS, acme.token, limit=3, cursor=page["next"])
     assert [each["nodeid"] for each in rest["items"]] == ["old.py::one"]
     assert rest["next"] is None
+
+
+def test_the_statistics_are_of_the_window_that_was_asked_for(acme):
+    send(acme, report("a.py::one!"), run="1", started_at=ago(20))
+    send(acme, report("a.py::one"), run="2", started_at=ago(2))
+    for query in ({}, {"nodeid": "a.py::one"}, {"q": "one"}):
+        for window, runs in (("30d", 2), ("7d", 1)):
+            (item,) = told(TESTS, acme.token, window=window, **query)["items"]
+            assert item["stats"]["runs"] == runs, (query, window)
 
 
 @pytest.mark.parametrize("safe", ["", "/:[]"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -13,7 +12,7 @@ from openapi_schema_validator import OAS31Validator
 
 from api.document import openapi
 from projects.creation import Created, create_project
-from tests.asking import ask, told
+from tests.asking import ask, reads, told
 from tests.delivering import BROKEN, FIRST, GREEN, send
 
 pytestmark = pytest.mark.django_db
@@ -24,25 +23,6 @@ AT = timezone.now().strftime("%Y-%m-%dT00:00:00Z")
 @pytest.fixture
 def acme() -> Created:
     return create_project("acme/app", actor="test")
-
-
-def reads(acme: Created) -> dict[str, str]:
-    """Every GET below /api with what the project has in the place of each name."""
-    run = told("/projects/acme/app/runs", acme.token)["items"][0]
-    result = told(f"/runs/{run['id']}/results", acme.token)["items"][0]
-    upload = told(f"/runs/{run['id']}", acme.token)["uploads"][0]
-    found = {}
-    for path, methods in openapi()["paths"].items():
-        if "get" not in methods or not path.startswith("/api/v1/"):
-            continue
-        kind = path.split("/")[3]
-        ids = {"uploads": upload, "runs": run["id"], "tests": result["test"]}
-        filled = path.replace("{p}", "acme/app").replace("{n}", "1")
-        filled = filled.replace("{id}", str(ids.get(kind)))
-        filled = filled.replace("{test}", quote(result["nodeid"], safe=""))
-        filled += "?metric=pass_rate" if path.endswith("/trends") else ""
-        found[path] = filled.removeprefix("/api/v1")
-    return found
 
 
 def costs(acme: Created, paths: list[str]) -> dict[str, int]:
@@ -60,7 +40,7 @@ def costs(acme: Created, paths: list[str]) -> dict[str, int]:
 
 def test_every_get_of_the_document_answers_with_a_fixed_number_of_queries(acme):
     send(acme, FIRST, run="1", branch="main", started_at=AT)
-    paths = list(reads(acme).values())
+    paths = list(reads(acme.token).values())
     before = costs(acme, paths)
     assert len(before) >= 15
     assert max(before.values()) <= 15
@@ -82,7 +62,7 @@ def test_every_answer_is_as_its_schema_says(acme):
     send(acme, FIRST, BROKEN, run="1", branch="main", started_at=AT)
     send(acme, GREEN, run="1", branch="main", attempt=2, started_at=AT)
     checked = 0
-    for template, path in reads(acme).items():
+    for template, path in reads(acme.token).items():
         schema = schema_of(template)
         if schema is None:
             continue

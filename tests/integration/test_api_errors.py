@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 import pytest
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from api.document import openapi
 from projects.creation import Created, create_project
-from tests.asking import ask, refused, wrong_fields
+from tests.asking import ask, reads, refused, wrong_fields
+from tests.delivering import FIRST, send
 from tests.sending import bearer
 
 pytestmark = pytest.mark.django_db
@@ -26,12 +30,20 @@ READS = [
     for path, methods in openapi()["paths"].items()
     if "get" in methods and path.startswith("/api/v1/")
 ]
+RUNS = "/api/v1/projects/{p}/runs"
 LISTS = [path for path, names in READS if "cursor" in names]
 
 
 @pytest.fixture
 def acme() -> Created:
     return create_project("acme/app", actor="test")
+
+
+@pytest.fixture
+def busy(acme) -> tuple[str, dict[str, str]]:
+    """The token of a project with a run, and where all of it is read."""
+    send(acme, FIRST, run="1", branch="main")
+    return acme.token, reads(acme.token)
 
 
 def filled(path: str) -> str:
@@ -188,12 +200,14 @@ VALUES = st.one_of(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
-    place=st.sampled_from([path for path, _ in READS]),
+    chosen=st.integers(0, len(READS) - 1),
     query=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4),
 )
-def test_no_query_string_breaks_the_server(acme, place, query):
-    answer = ask(filled(place), acme.token, **query)
-    assert answer.status_code in {200, 404, 422}, answer.content
+def test_no_query_string_breaks_the_server(busy, chosen, query):
+    token, paths = busy
+    answer = ask(sorted(paths.values())[chosen], token, **query)
+    assert answer.getvalue()
+    assert answer.status_code in {200, 422}, answer
     if answer.status_code != 200:
         refused(answer, answer.status_code)
 
@@ -208,3 +222,33 @@ def test_no_node_id_breaks_the_server(acme, nodeid):
     for end in ("", "/history"):
         answer = ask(f"/projects/acme/app/tests/{encoded}{end}", acme.token)
         assert answer.status_code in {404, 422}, answer.content
+
+
+MOMENTS = st.one_of(
+    st.datetimes().map(lambda moment: f"{moment.isoformat()}+14:00"),
+    st.datetimes().map(lambda moment: f"{moment.isoformat()}-14:00"),
+    st.sampled_from(["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]),
+)
+PLACES = st.lists(
+    st.one_of(st.integers(), MOMENTS, st.text(max_size=5), st.none(), st.booleans()),
+    max_size=3,
+)
+
+
+@settings(
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(path=st.sampled_from(LISTS), place=PLACES)
+@example(path=RUNS, place=["0001-01-01T00:00:00+14:00", 1])
+@example(path=RUNS, place=["9999-12-31T23:59:59-14:00", 1])
+@example(path=RUNS, place=["2026-01-01T00:00:00+00:00", 2**63])
+def test_no_cursor_that_looks_right_breaks_the_server(busy, path, place):
+    raw = json.dumps(place, separators=(",", ":")).encode()
+    cursor = base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    token, paths = busy
+    answer = ask(paths[path], token, cursor=cursor)
+    if answer.status_code == 422:
+        assert wrong_fields(answer) == ["cursor"]
+    else:
+        assert answer.status_code == 200, answer.content
