@@ -75,10 +75,8 @@ def test_damage_is_not_mended_by_an_earlier_upload(project):
 
 
 def test_damage_is_not_mended_by_another_kind(project):
-    bad = FileProblem("a.xml", "file is empty")
-    if "kind" not in FileProblem.__dataclass_fields__:
-        pytest.skip("file problems do not say their kind")
-    record(project, None, damage=[replace(bad, kind="junit")])
+    bad = FileProblem("a.xml", "file is empty", kind="junit")
+    record(project, None, damage=[bad])
     run = record(project, ["test_a"], kinds=["order"])
     assert run.outcome == "damaged"
     run = record(project, ["test_a"], kinds=["junit"])
