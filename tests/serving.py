@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -14,21 +15,36 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-# Works until nothing waits, says so, and looks again as soon as it is told to.
-WORKER = """
-import sys, django
+# One process for all, as starting one is what takes time.
+SET_UP = """
+import json, django
 django.setup()
-from healthboard.pipeline import STAGES, drain_all
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from projects.creation import create_project
+made = create_project("acme/app", actor="test")
+print(json.dumps({"token": made.token, "webhook_secret": made.webhook_secret}))
+"""
+# For each line that it is sent it forks a child that runs all stages to the end. The
+# parent has everything loaded, so that a child can be killed within milliseconds.
+WORKER = """
+import os, sys, django
+django.setup()
+from healthboard.pipeline import drain_all
 print("ready", flush=True)
 for line in sys.stdin:
-    drain_all()
-    print("drained", flush=True)
+    child = os.fork()
+    if child == 0:
+        drain_all()
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -40,6 +56,27 @@ def until(condition: Callable[[], bool], *, seconds: float = 30) -> None:
         time.sleep(0.005)
 
 
+@dataclass(frozen=True)
+class Worker:
+    """A worker process, and what it is told and says."""
+
+    stdin: IO[str]
+    stdout: IO[str]
+
+    def says(self) -> str:
+        return self.stdout.readline().strip()
+
+    def go(self) -> int:
+        """Begin to drain; return the process that does it."""
+        self.stdin.write("go\n")
+        self.stdin.flush()
+        return int(self.says())
+
+    def ends(self) -> int:
+        """Wait for it to end; return how."""
+        return int(self.says())
+
+
 @dataclass
 class Site:
     """One data directory, and the processes that a test starts on it."""
@@ -47,6 +84,7 @@ class Site:
     data: Path
     settings: dict[str, str] = field(default_factory=dict)
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
     port: int = 0
 
     @property
@@ -61,22 +99,16 @@ class Site:
         }
         return {**os.environ, **ours, **self.settings}
 
-    def manage(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout
+    def set_up(self) -> None:
+        """Make the database, and the project acme/app."""
+        (self.data / "static").mkdir()  # as `serve` does; whitenoise minds it
+        setting_up = self._start("-c", SET_UP)
+        self.keys = json.loads(setting_up.communicate()[0])
 
-    def project(self, slug: str) -> dict[str, str]:
-        made: dict[str, str] = json.loads(
-            self.manage("project", "create", slug, "--json")
-        )
-        return made
+    def copy(self, data: Path) -> Site:
+        """Copy a site of which nothing runs."""
+        shutil.copytree(self.data, data)
+        return Site(data, self.settings, keys=self.keys)
 
     def serve(self) -> subprocess.Popen[str]:
         """Start gunicorn as it is configured, and wait until it answers."""
@@ -97,11 +129,11 @@ class Site:
         assert web.poll() is None
         return web
 
-    def worker(self) -> subprocess.Popen[str]:
-        """Start a worker; each line that it is sent makes it drain all stages."""
-        worker = self._start("-c", WORKER)
-        assert worker.stdout is not None
-        assert worker.stdout.readline() == "ready\n"
+    def worker(self) -> Worker:
+        """Start a worker; each `go` makes it drain all stages."""
+        process = self._start("-c", WORKER)
+        worker = Worker(process.stdin, process.stdout)
+        assert worker.says() == "ready"
         return worker
 
     def _start(self, *arguments: str, pass_fds: tuple[int, ...] = ()) -> Any:
@@ -149,21 +181,17 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def drain(worker: subprocess.Popen[str]) -> None:
-    """Let a worker run all stages to the end, and wait for it."""
-    assert worker.stdin is not None
-    assert worker.stdout is not None
-    worker.stdin.write("go\n")
-    worker.stdin.flush()
-    assert worker.stdout.readline() == "drained\n"
+@contextlib.contextmanager
+def site(data: Path, **settings: str) -> Iterator[Site]:
+    """A data directory that is set up; its processes are killed at the end."""
+    made = Site(data, settings)
+    made.set_up()
+    with ending(made):
+        yield made
 
 
 @contextlib.contextmanager
-def site(data: Path, **settings: str) -> Iterator[Site]:
-    """A migrated data directory; what a test started on it is killed at the end."""
-    (data / "static").mkdir(exist_ok=True)  # as `serve` does; whitenoise minds it
-    made = Site(data, settings)
-    made.manage("migrate", "--verbosity", "0")
+def ending(made: Site) -> Iterator[Site]:
     try:
         yield made
     finally:

@@ -39,7 +39,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def acme(served: Site) -> dict[str, str]:
-    return served.project("acme/app")
+    return served.keys
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_figures_of_the_shared_evidence(tmp_path: Path, shared: Path):
     evidence = json.loads((shared / "samples/webhook-evidence.json").read_text())
     with site(tmp_path) as made:
         first = made.serve()
-        keys = made.project("acme/app")
+        keys = made.keys
         one = Upload({"project": "acme/app", "run": "1"})
         two = Upload({"project": "acme/app", "run": "2"})
 
@@ -96,8 +96,8 @@ def test_the_figures_of_the_shared_evidence(tmp_path: Path, shared: Path):
         assert status == evidence["restart"]["duplicate_status"]
 
         worker = made.worker()
-        assert worker.stdin is not None
-        worker.communicate("go\n")
+        worker.go()
+        assert worker.ends() == 0
         done = made.rows("SELECT state, attempts FROM ingest_upload")
         assert len(done) == evidence["final_rows"]
         assert done == [("processed", 1)] * evidence["final_processings"]

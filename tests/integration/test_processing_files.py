@@ -118,6 +118,7 @@ def test_a_later_good_upload_mends_the_run(acme: Created):
 
 
 def test_a_good_upload_of_another_kind_does_not_mend_it(acme: Created):
+    process(acme, ("junit", "a.xml", HTML), run="r1")
     process(acme, ("order", "order.jsonl", TRACE), run="r1")
     run = Run.objects.get()
     assert (run.outcome, run.tests) == ("damaged", 1)
