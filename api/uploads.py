@@ -72,7 +72,7 @@ def get_raw(request: HttpRequest, id: int) -> HttpResponseBase:
     openapi_extra=_BINARY,
 )
 def get_file(request: HttpRequest, id: int, n: int) -> HttpResponseBase:
-    """One file of the upload, unpacked; `n` counts from 1."""
+    """One file of the upload, unpacked; n counts from 1."""
     upload = _upload(request, id)
     entry = next((file for file in upload.files if file["n"] == n), None)
     if entry is None:
