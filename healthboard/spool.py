@@ -16,6 +16,8 @@ from typing import Any
 
 from kombu.transport import filesystem
 
+NOTICE_SECONDS = 0.2
+
 
 class Channel(filesystem.Channel):
     """Messages are files. `Any` and the ignored overrides are kombu's."""
@@ -46,3 +48,7 @@ class Channel(filesystem.Channel):
 
 class Transport(filesystem.Transport):
     Channel = Channel
+
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+        """Wait for a message, but not so long that a stop is noticed late."""
+        super().drain_events(connection, timeout=min(timeout or 1.0, NOTICE_SECONDS))

@@ -21,6 +21,7 @@ import psycopg
 
 from tests.services import session
 
+INITDB = ("-U", "postgres", "-A", "trust", "-E", "UTF8")
 ROOTLESS = "nobody"  # PostgreSQL refuses to run as root
 
 
@@ -70,8 +71,7 @@ def _start(home: Path) -> str:
     data = home / "data"
     locale = "C.UTF-8" if sys.platform == "linux" else "C"
     subprocess.run(
-        [bin_ / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync"]
-        + ["-E", "UTF8", f"--locale={locale}"],
+        [bin_ / "initdb", "-D", data, "--no-sync", *INITDB, f"--locale={locale}"],
         check=True,
         capture_output=True,
         cwd="/",
