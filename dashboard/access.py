@@ -27,13 +27,13 @@ def project_page[**P](
     *, needs: Role | None = None
 ) -> Callable[
     [Callable[Concatenate[HttpRequest, Access, P], HttpResponseBase]],
-    Callable[Concatenate[HttpRequest, str, str, P], HttpResponseBase],
+    Callable[..., HttpResponseBase],
 ]:
     """Give the view the `Access` of the person to the project in the URL."""
 
     def decorate(
         view: Callable[Concatenate[HttpRequest, Access, P], HttpResponseBase],
-    ) -> Callable[Concatenate[HttpRequest, str, str, P], HttpResponseBase]:
+    ) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         def guarded(
             request: HttpRequest,

@@ -69,7 +69,8 @@ def read_filters(query: Mapping[str, str], *, zone: str) -> RunFilters:
         "since": _is_day,
         "until": _is_day,
     }
-    values, wrong = {"branch": text(query, "branch")}, []
+    values: dict[str, Any] = {"branch": text(query, "branch")}  # Any: see RunFilters
+    wrong = []
     for name, makes_sense in checks.items():
         value = text(query, name)
         if name == "pr":

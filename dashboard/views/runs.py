@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dashboard.access import project_page
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
+from dashboard.fragments import render_part
 from dashboard.lanes import lanes_of
 from dashboard.run_filters import RunFilters, read_filters
 from dashboard.sparklines import stacked
@@ -49,8 +50,7 @@ def run_list(request: HttpRequest, access: Access) -> HttpResponse:
         "page": _page_of_runs(access, filters, text(request.GET, "cursor") or None),
         "command": upload_command(request, access.project),
     }
-    part = "#results" if request.htmx else ""
-    return render(request, f"dashboard/runs.html{part}", context)
+    return render_part(request, "dashboard/runs.html", "results", context)
 
 
 @require_GET
@@ -98,8 +98,7 @@ def results(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "asked": asked,
         "shown": SHOWN,
     }
-    part = "#results" if request.htmx else ""
-    return render(request, f"dashboard/results.html{part}", context)
+    return render_part(request, "dashboard/results.html", "results", context)
 
 
 @require_GET
@@ -110,8 +109,7 @@ def failure(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     if detail is None or detail.project_id != access.project.pk:
         raise Http404
     context = {"access": access, "tab": "runs", "failure": detail}
-    part = "#text" if request.htmx else ""
-    return render(request, f"dashboard/failure.html{part}", context)
+    return render_part(request, "dashboard/failure.html", "text", context)
 
 
 @require_GET

@@ -25,6 +25,7 @@ KINDS = {
     "commit": "Commits",
     "pr": "Pull requests",
 }
+_LIMIT = 50
 
 
 @require_GET
@@ -32,7 +33,7 @@ KINDS = {
 def project_search(request: HttpRequest, access: Access) -> HttpResponse:
     """Search one project; hits are grouped by what they are."""
     asked = text(request.GET, "q")
-    hits = search(access.project.pk, asked, limit=50) if asked else []
+    hits = search(access.project.pk, asked, limit=_LIMIT) if asked else []
     groups = [
         (kind, title, [hit for hit in hits if hit.kind == kind])
         for kind, title in KINDS.items()
@@ -43,6 +44,7 @@ def project_search(request: HttpRequest, access: Access) -> HttpResponse:
         "search_text": asked,
         "groups": [group for group in groups if group[2]],
         "total": len(hits),
+        "limit": _LIMIT,
     }
     return render(request, "dashboard/search.html", context)
 

@@ -20,7 +20,7 @@ from projects.identities import account_of
 if TYPE_CHECKING:
     from typing import Any
 
-    from django.http import HttpRequest, HttpResponseBase
+    from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 NEXT = "sign_in_next"
 
@@ -39,7 +39,7 @@ class ChangePassword(PasswordChangeView):
     template_name = "dashboard/change_password.html"
     success_url = reverse_lazy("projects")
 
-    def form_valid(self, form: Any) -> HttpResponseBase:
+    def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, "Your password is changed.")
         return super().form_valid(form)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.http import Http404
 from django.shortcuts import render
@@ -13,11 +13,12 @@ from dashboard import charts
 from dashboard.access import project_page
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
+from dashboard.fragments import render_part
 from dashboard.histories import tallies
 from dashboard.plots import plot_page
 from projects import options
 from results.queries import cases
-from results.queries.shapes import CaseRow, CursorError, Page
+from results.queries.shapes import CaseRow, CursorError, HistoryCell, Page
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, QueryDict
@@ -53,8 +54,7 @@ def test_list(request: HttpRequest, access: Access) -> HttpResponse:
         "page": _page_of_tests(access, request.GET, sort, window=window),
         "command": upload_command(request, access.project),
     }
-    part = "#results" if request.htmx else ""
-    return render(request, f"dashboard/tests.html{part}", context)
+    return render_part(request, "dashboard/tests.html", "results", context)
 
 
 @require_GET
@@ -88,7 +88,7 @@ def _window(request: HttpRequest, access: Access) -> int:
     return number(request.GET, "window", default=default, low=1, high=365)
 
 
-def _history(pk: int, cursor: str | None) -> Page[cases.HistoryCell]:
+def _history(pk: int, cursor: str | None) -> Page[HistoryCell]:
     try:
         return cases.history(pk, limit=_CELLS, before=cursor)
     except CursorError:
@@ -105,7 +105,7 @@ def _page_of_tests(
             access.project.pk, by=sort, window=window, limit=_RANKED
         )
         return Page([row for row in rows if _fits(row, asked, file, state)])
-    known = {
+    known: dict[str, Any] = {  # Any: arguments of `list_cases`
         "q": asked or None,
         "file": file or None,
         "state": state or None,

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dashboard.access import project_page
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
+from dashboard.fragments import render_part
 from dashboard.paging import page_of
 from ingest import bodies
 from ingest.models import State, Upload
@@ -47,8 +48,7 @@ def upload_list(request: HttpRequest, access: Access) -> HttpResponse:
         "page": page_of(rows, number(request.GET, "page", default=1, low=1)),
         "command": upload_command(request, access.project),
     }
-    part = "#results" if request.htmx else ""
-    return render(request, f"dashboard/uploads.html{part}", context)
+    return render_part(request, "dashboard/uploads.html", "results", context)
 
 
 @require_GET

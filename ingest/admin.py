@@ -1,0 +1,21 @@
+"""The inbox, to be read. Retrying is on the uploads page."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from ingest.models import Turn, Upload
+from projects.admin import ReadOnly
+
+
+@admin.register(Upload)
+class UploadAdmin(ReadOnly):
+    list_display = ("id", "project", "state", "received_at", "processed_at", "attempts")
+    list_filter = ("state",)
+    list_select_related = ("project",)
+
+
+@admin.register(Turn)
+class TurnAdmin(ReadOnly):
+    list_display = ("project", "at")
+    list_select_related = ("project",)
