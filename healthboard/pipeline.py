@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from ingest import processing
+from ingest import processing, retention
 from results import days
 
 if TYPE_CHECKING:
@@ -51,6 +51,14 @@ STAGES: tuple[Stage, ...] = (
         processing.waiting,
     ),
     Stage("days", "analyse", days.claim, days.work, days.give_back, days.waiting),
+    Stage(
+        "sweep",
+        "analyse",
+        retention.claim,
+        retention.work,
+        retention.give_back,
+        retention.waiting,
+    ),
 )
 BY_NAME = {stage.name: stage for stage in STAGES}
 

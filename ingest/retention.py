@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FIRST_SWEEP = timedelta(minutes=10)  # after the start of a process
 SWEEP_EVERY = timedelta(hours=6)
 ORPHAN_AGE = timedelta(days=1)  # longer than any request takes
 BATCH = 500
@@ -50,7 +51,9 @@ class _Plan:
 
     def due(self, now: datetime) -> bool:
         with self._guard:
-            if self._next is not None and now < self._next:
+            if self._next is None:
+                self._next = now + FIRST_SWEEP
+            if now < self._next:
                 return False
             self._next = now + SWEEP_EVERY
             return True

@@ -132,11 +132,15 @@ class Site:
     def worker(self) -> Worker:
         """Start a worker; each `go` makes it drain all stages."""
         process = self._start("-c", WORKER)
+        assert process.stdin is not None
+        assert process.stdout is not None
         worker = Worker(process.stdin, process.stdout)
         assert worker.says() == "ready"
         return worker
 
-    def _start(self, *arguments: str, pass_fds: tuple[int, ...] = ()) -> Any:
+    def _start(
+        self, *arguments: str, pass_fds: tuple[int, ...] = ()
+    ) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=ROOT,
@@ -163,6 +167,14 @@ class Site:
             connection.request(method, path, body, **options)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
+
+    def number(self, what: str, *, of: str = "ingest_upload") -> int:
+        [(number,)] = self.rows(f"SELECT coalesce({what}, 0) FROM {of}")
+        return int(number)
+
+    def reaches(self, what: str, number: int) -> None:
+        """Wait until this number of all uploads is at least so much."""
+        until(lambda: self.number(what) >= number)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Read the database from outside."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -48,10 +49,10 @@ def nothing_is_stored_that_was_refused():
     assert set(body_files()) - before == kept
 
 
-def assert_refused(answer, status: int, *, field: str | None = None) -> dict:
+def assert_refused(answer, status: int, *, field: str | None = None) -> dict[str, Any]:
     assert answer.status_code == status, answer.content
     assert answer["Content-Type"] == PROBLEM
-    problem = json.loads(answer.content)
+    problem: dict[str, Any] = json.loads(answer.content)
     assert problem["status"] == status
     assert problem["type"] == "about:blank"
     assert problem["title"]

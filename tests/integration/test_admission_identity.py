@@ -154,7 +154,7 @@ def test_concurrent_senders_of_different_bodies_conflict(acme: Created):
         start.wait()
         try:
             headers = bearer(acme.token) | {"Idempotency-Key": "one"}
-            return post(Upload({"run": str(n)}), headers).status_code
+            return int(post(Upload({"run": str(n)}), headers).status_code)
         finally:
             connections.close_all()
 

@@ -9,7 +9,7 @@ import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -47,13 +47,15 @@ def web(served: Site) -> subprocess.Popen[str]:
     return served.processes[-1]
 
 
-def send(served: Site, upload: Upload, headers: dict[str, str]) -> tuple[int, dict]:
+def send(
+    served: Site, upload: Upload, headers: dict[str, str]
+) -> tuple[int, dict[str, Any]]:
     headers = {"Content-Type": upload.content_type} | headers
     return served.request("POST", PATH, upload.body, headers=headers)
 
 
 def count(served: Site) -> int:
-    return served.rows("SELECT count(*) FROM ingest_upload")[0][0]
+    return served.number("count(*)")
 
 
 def test_the_figures_of_the_shared_evidence(tmp_path: Path, shared: Path):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.sending import PATH, Upload, bearer
-from tests.serving import Site, kill, site, until
+from tests.serving import Site, kill, site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,15 +89,10 @@ def kill_now_and_then(
 ) -> None:
     choose = random.Random(7)
     for _ in range(KILLS):
-        before = _count(made)
-        until(lambda before=before: _count(made) >= before + 8)
+        before = made.number("count(*)")
+        made.reaches("count(*)", before + 8)
         threading.Event().wait(choose.uniform(0, 0.05))
         up.clear()
         kill(made.processes[-1])
         made.serve()
         up.set()
-
-
-def _count(made: Site) -> int:
-    [(number,)] = made.rows("SELECT count(*) FROM ingest_upload")
-    return int(number)

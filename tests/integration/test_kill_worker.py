@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.sending import PATH, Upload, bearer
-from tests.serving import Site, ending, kill, site, until
+from tests.serving import Site, ending, kill, site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,10 +126,10 @@ def kill_again_and_again(made: Site) -> int:
     choose = random.Random(20260301)
     victim, other = made.worker(), made.worker()
     kills = 0
-    while _number(made, "count(*)", "due_at IS NOT NULL") > 3 and kills < 60:
-        before = _number(made, "sum(attempts)")
+    while made.number("count(due_at)") > 3 and kills < 60:
+        before = made.number("sum(attempts)")
         child = victim.go()
-        until(lambda before=before: _number(made, "sum(attempts)") > before)
+        made.reaches("sum(attempts)", before + 1)
         threading.Event().wait(choose.uniform(0.0, 0.05))
         os.kill(child, signal.SIGKILL)
         assert victim.ends() == -signal.SIGKILL
@@ -143,11 +143,6 @@ def kill_again_and_again(made: Site) -> int:
     return kills
 
 
-def _number(made: Site, what: str, where: str = "1") -> int:
-    [(number,)] = made.rows(f"SELECT {what} FROM ingest_upload WHERE {where}")
-    return int(number)
-
-
 def test_a_worker_that_is_killed_on_one_upload_again_and_again_gives_it_up(
     tmp_path: Path,
 ):
@@ -158,7 +153,7 @@ def test_a_worker_that_is_killed_on_one_upload_again_and_again_gives_it_up(
         worker = made.worker()
         for attempt in range(1, 6):
             child = worker.go()
-            until(lambda attempt=attempt: _number(made, "attempts") == attempt)
+            made.reaches("attempts", attempt)
             os.kill(child, signal.SIGKILL)
             assert worker.ends() == -signal.SIGKILL
         run_to_the_end(worker)

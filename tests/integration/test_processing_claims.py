@@ -205,7 +205,10 @@ def test_many_workers_leave_one_set_of_facts(acme: Created):
     assert sorted(Run.objects.values_list("name", "tests")) == [("0", 1), ("1", 1)]
 
 
-def test_a_living_owner_is_not_dead_and_an_unknown_one_is_left_alone():
+def test_a_living_owner_is_not_dead_and_an_unknown_one_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(leases, "_process", leases._Process())
     owner = leases.owner_of(leases.new_lease())
     assert owner == leases.owner_of(leases.new_lease())
     assert not leases.is_dead(owner)

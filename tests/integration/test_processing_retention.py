@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -30,10 +31,11 @@ def acme() -> Created:
 
 
 @pytest.fixture(autouse=True)
-def inbox(settings, tmp_path: Path) -> Path:
-    settings.INBOX_DIR = tmp_path / "inbox"
+def inbox(settings: Any, tmp_path: Path) -> Path:
     settings.DATA_DIR = tmp_path
-    return settings.INBOX_DIR
+    path = tmp_path / "inbox"
+    settings.INBOX_DIR = path
+    return path
 
 
 def send(acme: Created, run: str, *, age: timedelta = timedelta()) -> Row:
@@ -110,9 +112,9 @@ def test_old_files_of_nobody_are_deleted(acme: Created, inbox: Path):
 
 def test_the_stage_sweeps_now_and_then(acme: Created):
     plan = retention._Plan()
-    assert plan.due(NOW)
-    assert not plan.due(NOW + timedelta(hours=5))
-    assert plan.due(NOW + timedelta(hours=7))
+    minutes = [0, 9, 10, 60, 369, 370, 371]
+    due = [plan.due(NOW + timedelta(minutes=each)) for each in minutes]
+    assert due == [False, False, True, False, False, True, False]
     send(acme, "1", age=timedelta(days=91))
     drain_all()
     retention.work(retention.Sweep(NOW))
