@@ -1,4 +1,4 @@
-"""The inbox, to be read. Retrying is on the uploads page."""
+"""The inbox, to be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from projects.admin import ReadOnly
 
 @admin.register(Upload)
 class UploadAdmin(ReadOnly):
-    list_display = ("id", "project", "state", "received_at", "processed_at", "attempts")
+    list_display = ("id", "project", "state", "received_at", "attempts", "run_id")
     list_filter = ("state",)
     list_select_related = ("project",)
 

@@ -208,9 +208,12 @@ def test_many_workers_leave_one_set_of_facts(acme: Created):
 def test_a_living_owner_is_not_dead_and_an_unknown_one_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(leases, "_process", leases._Process())
+    process = leases._Process()
+    monkeypatch.setattr(leases, "_process", process)
     owner = leases.owner_of(leases.new_lease())
     assert owner == leases.owner_of(leases.new_lease())
     assert not leases.is_dead(owner)
     assert owner in leases.owners()
     assert not leases.is_dead("0" * 32)
+    process.forget()
+    assert leases.is_dead(owner)
