@@ -74,6 +74,8 @@ def _texts(
     results: Sequence[TestResult], test_ids: Sequence[int]
 ) -> Iterator[tuple[int, int, Outcome, bytes, _Text]]:
     for result, test_id in zip(results, test_ids, strict=True):
+        if result.outcome is Outcome.PASSED and not result.attempts:
+            continue
         for number, attempt in enumerate(result.attempts, start=1):
             if _is_told(attempt.outcome, attempt.message, attempt.text):
                 text = _Text(attempt.message, attempt.text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formats.outcomes import BY_CODE, CODE, FAILING, PASSING
+from formats.outcomes import BY_CODE, CODE, FAILING, PASSING, Outcome
 from results import blocks, order_blocks
 from results.blocks import Columns, Flag
 from results.order_blocks import Order
@@ -65,21 +65,20 @@ def pack(results: Sequence[TestResult], numbers: NDArray[np.int32]) -> Packed:
 
 def _columns(results: Sequence[TestResult], numbers: NDArray[np.int32]) -> Columns:
     count = len(results)
+    outcome = np.full(count, CODE[Outcome.PASSED], np.uint8)
     attempts = np.ones(count, np.uint16)
     flags = np.zeros(count, np.uint8)
+    # Nearly all passed, as ever: only the others are looked at one by one.
     for place, result in enumerate(results):
+        if result.outcome is not Outcome.PASSED:
+            outcome[place] = CODE[result.outcome]
         if result.attempts:
             attempts[place] = min(len(result.attempts) + 1, _MOST_ATTEMPTS)
             flags[place] = _history_of(result)
         if result.flaky:
             flags[place] |= Flag.FLAKY
-    return Columns(
-        numbers,
-        np.fromiter((CODE[result.outcome] for result in results), np.uint8, count),
-        flags,
-        attempts,
-        np.array([result.duration for result in results], np.float64),
-    )
+    duration = np.array([result.duration for result in results], np.float64)
+    return Columns(numbers, outcome, flags, attempts, duration)
 
 
 def _history_of(result: TestResult) -> int:
@@ -91,12 +90,12 @@ def _history_of(result: TestResult) -> int:
 def _order(results: Sequence[TestResult], by_number: NDArray[np.intp]) -> Order | None:
     """Return who ran what in which order; None where no process is known."""
     count = len(results)
-    process = np.fromiter((r.process for r in results), np.int64, count)
+    process = np.array([result.process for result in results], np.int64)
     known = np.flatnonzero(process >= 0)
     if not len(known):
         return None
-    position = np.fromiter((r.position for r in results), np.int64, count)
-    starts = np.array([r.start for r in results], np.float64)
+    position = np.array([result.position for result in results], np.int64)
+    starts = np.array([result.start for result in results], np.float64)
     timed = bool(np.isfinite(starts[known]).all())
     # The place is the source's word; where it gives none the start decides.
     start = starts[known] if timed else np.zeros(len(known))

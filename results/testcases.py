@@ -83,7 +83,7 @@ def resolve(
     richer = [r for c, r in zip(told, results, strict=True) if r.rank > c.rank]
     if richer:
         _enrich(project_id, richer, seen_at)
-    numbers = np.fromiter((case.number for case in told), np.int32, len(told))
+    numbers = np.array([case.number for case in told], np.int32)
     return Resolved(numbers, [case.id for case in told], made)
 
 

@@ -6,14 +6,58 @@ value that is not known is None (never 0 in its place).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from results.queries.case_shapes import (
+    CaseFailures,
+    CaseRow,
+    CaseStats,
+    HistoryCell,
+    Hit,
+    Trend,
+    TrendPoint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
-    from results.rates import Rate
+__all__ = [
+    "AmbiguousCaseError",
+    "AttemptRow",
+    "CaseFailures",
+    "CaseRow",
+    "CaseStats",
+    "ChangeRow",
+    "Changes",
+    "Comparison",
+    "Completeness",
+    "Counts",
+    "CursorError",
+    "Exclusion",
+    "FailureDetail",
+    "FailureGroup",
+    "FailureRow",
+    "HistoryCell",
+    "Hit",
+    "Lane",
+    "MissingPart",
+    "OrderCounts",
+    "Page",
+    "Part",
+    "Problem",
+    "ProjectSummary",
+    "RatePoint",
+    "ReportedCounts",
+    "ResultRow",
+    "RunDetail",
+    "RunNote",
+    "RunRow",
+    "Timeline",
+    "Trend",
+    "TrendPoint",
+]
 
 
 class CursorError(ValueError):
@@ -35,9 +79,6 @@ class Page[T]:
 
     items: list[T]
     next: str | None = None
-
-
-# Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,115 +368,3 @@ class ProjectSummary:
     branch_class: str
     tests: int
     runs: int  # in those 30 days, all branches
-
-
-# Test cases
-
-
-@dataclass(frozen=True, slots=True)
-class CaseStats:
-    """Of the runs in the window, excluded and bad ones left out."""
-
-    runs: int = 0
-    passed: int = 0
-    failed: int = 0
-    errors: int = 0
-    skipped: int = 0
-    flaky: int = 0
-    fail_rate: float | None = None
-    flake_rate: Rate | None = None
-    p50_s: float | None = None
-    p95_s: float | None = None
-    max_s: float | None = None
-    total_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class CaseRow:
-    """`state`: active, or gone (not seen for 30 days)."""
-
-    id: int
-    project_id: int
-    number: int
-    nodeid: str
-    file: str
-    suite: str
-    name: str
-    params: str
-    line: int | None
-    state: str
-    first_seen: datetime
-    last_seen: datetime
-    first_run: int | None
-    stats: CaseStats = field(default_factory=CaseStats)
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryCell:
-    run: int
-    run_name: str
-    started_at: datetime
-    outcome: str
-    flaky: bool
-    conflict: bool
-    attempts: int
-    duration_s: float | None
-    branch: str
-    commit: str
-    pr: int | None
-    environment: Mapping[str, str]
-    branch_class: str
-    excluded: bool
-    message: str
-    failure: int | None
-    failure_group: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class CaseFailures:
-    """A test's failures with one fingerprint, the newest group first."""
-
-    group: str
-    title: str
-    message: str  # of the newest
-    total: int
-    first_at: datetime
-    last_at: datetime
-    last_run: int
-    last_failure: int
-
-
-# Trends, search
-
-
-@dataclass(frozen=True, slots=True)
-class TrendPoint:
-    """A day. `value` is None where nothing was measured; `of` is its denominator."""
-
-    date: date
-    value: float | None
-    of: int
-    runs: int
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trend:
-    metric: str
-    window_days: int
-    branch_class: str | None
-    points: list[TrendPoint]  # every day of the window, oldest first
-    runs: int
-    excluded_runs: int
-    bad_runs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """`kind`: test, file, commit, run, pr. `id` where the thing has one."""
-
-    kind: str
-    label: str
-    id: int | None = None
-    detail: str = ""
