@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.history import Floats, History, Ints, Run
+from analysis.history import Floats, History, Ints
 from analysis.observations import Observations
 
 _EXACT = 8  # distances up to here have a bin each
@@ -47,23 +48,23 @@ def centre_of(bins: int) -> Floats:
     return (EDGES[:bins] + EDGES[1 : bins + 1] - 1) / 2.0
 
 
+type Floats32 = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+
 @dataclass(frozen=True, eq=False)
 class Counts:
     """How often each candidate ran before one test, by distance and outcome.
 
-    failed, passed  (n_tests, bins) float32 observations with the candidate before
+    failed, passed  (bins, n_tests) float32 observations with the candidate before
     n_failed, n_passed  all observations with a known order
     before   (n,) how many tests ran before the test, per observation
     """
 
-    failed: NDArrayF32
-    passed: NDArrayF32
+    failed: Floats32
+    passed: Floats32
     n_failed: int
     n_passed: int
     before: Ints
-
-
-type NDArrayF32 = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 
 def count(
@@ -74,25 +75,28 @@ def count(
     traced: only runs whose order was recorded, not those where it is assumed.
     """
     columns = ordered_columns(history, observations, row, traced=traced)
-    longest = max((_before(observations, row, c) for c in columns), default=0)
+    stops, starts = observations.place[row, columns], observations.first[row, columns]
+    longest = int((stops - starts).max(initial=0))
     bins = bins_for(longest)
-    tails = bin_of(longest)[::-1]
+    shelves = bin_of(longest)[::-1] * np.int32(history.n_tests)
     keys: tuple[list[Ints], list[Ints]] = ([], [])
-    for column in columns:
+    failed = observations.failed[row, columns]
+    spans = zip(columns, starts.tolist(), stops.tolist(), failed.tolist(), strict=True)
+    for column, start, stop, outcome in spans:
         run = history.runs[column]
-        length = _before(observations, row, column)
-        found = _keys(run, observations, row, column, tails[longest - length :], bins)
-        keys[observations.failed[row, column]].append(found)
-    passed, failed = (_sum(part, history.n_tests, bins) for part in keys)
+        found = run.tests[start:stop] + shelves[longest - stop + start : longest]
+        if run.repeats:
+            found = found[_last_runs(run.tests[start:stop])]
+        keys[outcome].append(found)
+    passed, failing = (_sum(part, history.n_tests, bins) for part in keys)
     own = observations.tests[row]
-    passed[own] = failed[own] = 0
-    before = np.array([_before(observations, row, c) for c in columns], dtype=np.int32)
+    passed[:, own] = failing[:, own] = 0
     return Counts(
-        failed=failed,
+        failed=failing,
         passed=passed,
         n_failed=len(keys[1]),
         n_passed=len(keys[0]),
-        before=before,
+        before=(stops - starts).astype(np.int32),
     )
 
 
@@ -101,41 +105,19 @@ def ordered_columns(
 ) -> list[int]:
     """Runs that observed the test and know their order."""
     return [
-        int(column)
-        for column in observations.seen(row)
+        column
+        for column in observations.seen(row).tolist()
         if history.runs[column].ordered and (history.runs[column].traced or not traced)
     ]
 
 
-def _before(observations: Observations, row: int, column: int) -> int:
-    return int(observations.place[row, column] - observations.first[row, column])
-
-
-def _keys(
-    run: Run,
-    observations: Observations,
-    row: int,
-    column: int,
-    tail: Ints,
-    bins: int,
-) -> Ints:
-    """Test number * bins + bin of distance, for each test before V in its process."""
-    start = observations.first[row, column]
-    stop = observations.place[row, column]
-    tests = run.tests[start:stop]
-    found = tests * np.int32(bins) + tail[: stop - start]
-    if run.repeats:
-        found = found[_last_runs(tests)]
-    return found
-
-
-def _last_runs(tests: Ints) -> Ints:
+def _last_runs(tests: Ints) -> NDArray[np.intp]:
     """Indices of the last execution of each test, for runs that repeat tests."""
     _, backwards = np.unique(tests[::-1], return_index=True)
-    return np.asarray(len(tests) - 1 - backwards, dtype=np.int32)
+    return np.asarray(len(tests) - 1 - backwards, dtype=np.intp)
 
 
-def _sum(keys: list[Ints], n_tests: int, bins: int) -> NDArrayF32:
+def _sum(keys: list[Ints], n_tests: int, bins: int) -> Floats32:
     joined = np.concatenate(keys) if keys else np.zeros(0, dtype=np.int32)
     summed = np.bincount(joined, minlength=n_tests * bins)
-    return summed.reshape(n_tests, bins).astype(np.float32)
+    return summed.reshape(bins, n_tests).astype(np.float32)

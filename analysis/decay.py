@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.counts import Counts, NDArrayF32, centre_of
+from analysis.counts import Counts, Floats32, centre_of
 from analysis.history import Floats
 
 Q = 0.97
@@ -27,7 +27,7 @@ HAZARDS = np.array([0.0, 0.3, 1.0, 3.0, 10.0])
 BASES = np.array([0.005, 0.05, 0.3, 0.6, 0.85])
 BASE_WEIGHTS = np.array([0.35, 0.25, 0.2, 0.1, 0.1])
 WEIGHTS = np.tile(BASE_WEIGHTS, len(HAZARDS)) / len(HAZARDS)  # (G,) sums to one
-_READOUT = np.stack([WEIGHTS, WEIGHTS * np.repeat(HAZARDS, len(BASES))], axis=1).astype(
+_READOUT = np.stack([WEIGHTS, WEIGHTS * np.repeat(HAZARDS, len(BASES))]).astype(
     np.float32
 )
 
@@ -81,20 +81,24 @@ def weigh(counts: Counts, *, setter: bool = False) -> Weighed:
     n_harmed, n_spared = counts.n_failed, counts.n_passed
     if setter:
         harmed, spared, n_harmed, n_spared = spared, harmed, n_spared, n_harmed
-    grid = grid_for(harmed.shape[1], depth_of(counts))
-    logs = _sums(harmed, grid.fail) + _sums(spared, grid.ok)
-    logs += (n_harmed * grid.fail[-1] + n_spared * grid.ok[-1]).astype(np.float32)
-    top = logs.max(axis=1)
-    np.exp(np.subtract(logs, top[:, None], out=logs), out=logs)
-    sums = logs @ _READOUT
+    grid = grid_for(harmed.shape[0], depth_of(counts))
+    logs = _sums(harmed, grid.fail)
+    logs += _sums(spared, grid.ok)
+    never = n_harmed * grid.fail[-1] + n_spared * grid.ok[-1]
+    logs += never.astype(np.float32)[:, None]
+    top = logs.max(axis=0)
+    np.exp(np.subtract(logs, top, out=logs), out=logs)
+    sums = _READOUT @ logs
     return Weighed(
-        evidence=(np.log(sums[:, 0]) + top).astype(np.float64),
-        hazard=(sums[:, 1] / sums[:, 0]).astype(np.float64),
+        evidence=(np.log(sums[0]) + top).astype(np.float64),
+        hazard=(sums[1] / sums[0]).astype(np.float64),
     )
 
 
-def _sums(counts: NDArrayF32, logs: Floats) -> NDArrayF32:
-    return counts @ (logs[:-1] - logs[-1]).astype(np.float32)
+def _sums(counts: Floats32, logs: Floats) -> Floats32:
+    """(G, n_tests) log-likelihood beyond "the candidate did not run before"."""
+    relative = (logs[:-1] - logs[-1]).T.astype(np.float32)
+    return np.asarray(relative @ counts, dtype=np.float32)
 
 
 def lives_for(hazard: float, depth: float) -> float | None:

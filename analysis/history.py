@@ -107,7 +107,7 @@ class Run:
     @cached_property
     def repeats(self) -> bool:
         """Some test was executed more than once."""
-        return len(np.unique(self.tests)) < len(self.tests)
+        return len(self.tests) > 0 and int(np.bincount(self.tests).max()) > 1
 
     @property
     def processes(self) -> int:

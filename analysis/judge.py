@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from analysis.catalogue import ALPHA, Pool, pool
-from analysis.claims import Standing, decide
+from analysis.catalogue import RANKING, Pool, claim_threshold, pool
+from analysis.claims import OWN_BF, POSTERIOR, Standing, decide
 from analysis.classes import classify, missing_for
 from analysis.cleaners import find_cleaners, passage, undone_by
 from analysis.counts import Counts, count
@@ -32,7 +32,10 @@ from analysis.probes import propose
 from analysis.sceptic import Table, adjusted, fisher
 from analysis.stories import flake, order_free, repeats_of_a_cause, stretches
 
-NAMED = 10  # candidates that a judgement lists
+NAMED = 10  # candidates that are looked at closely
+SUSPECTS = 3  # listed beside the claims
+_TIERS = {Status.PROVEN: 0, Status.CONFIRMED: 1}
+LOOK = 0.3  # posterior from which a second candidate is compared run by run
 _ORDER = (Story.VICTIM, Story.BRITTLE)
 
 
@@ -116,8 +119,8 @@ def _weigh(case: Case, index: int) -> Row:
         outcomes=outcomes,
         log_bf=log_bf.astype(np.float32),
         hazard=np.concatenate((leaker.hazard, setter.hazard)).astype(np.float32),
-        failed=counts.failed.sum(axis=1),
-        passed=counts.passed.sum(axis=1),
+        failed=counts.failed.sum(axis=0),
+        passed=counts.passed.sum(axis=0),
         p_values=p_values.astype(np.float32),
         n_failed=counts.n_failed,
         n_passed=counts.n_passed,
@@ -173,18 +176,29 @@ def _steady(outcomes: Outcomes) -> float:
     return repeats_of_a_cause(again) + float(first - flake(failed, passed))
 
 
-def _pool(case: Case, rows: list[Row]) -> Pool:
-    n_tests = case.history.n_tests
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """The same victims pooled twice: strictly for claims, freely for the ranking."""
+
+    claims: Pool
+    ranking: Pool
+
+
+def _pool(case: Case, rows: list[Row]) -> Pools:
+    known: dict[int, tuple[Floats, tuple[int, ...]]] = {}
 
     def enrich(column: int, members: Floats) -> tuple[Floats, tuple[int, ...]]:
-        return _enrich(case, rows, column, members)
+        if column not in known:
+            known[column] = _enrich(case, rows, column, members)
+        return known[column]
 
-    return pool(
-        np.stack([row.log_bf + np.float32(_steady(row.outcomes)) for row in rows]),
-        np.array([row.log_z for row in rows]),
-        n_tests=n_tests,
-        alpha=ALPHA,
-        enrich=enrich,
+    steady = np.array([_steady(row.outcomes) for row in rows], dtype=np.float32)
+    log_bf = np.stack([row.log_bf for row in rows]) + steady[:, None]
+    log_z = np.array([row.log_z for row in rows])
+    strict = claim_threshold(case.history.n_tests)
+    return Pools(
+        claims=pool(log_bf, log_z, threshold=strict, enrich=enrich),
+        ranking=pool(log_bf, log_z, threshold=min(RANKING, strict), enrich=enrich),
     )
 
 
@@ -209,37 +223,64 @@ def _enrich(
     return log_bf, cleaners
 
 
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """(2 N,) columns of one test.
+
+    posterior  under the catalogue for claims
+    rank       under the catalogue for ranking
+    own_bf     own evidence, with cleaners where an entry knows them
+    """
+
+    posterior: Floats
+    rank: Floats
+    own_bf: Floats
+    q_values: Floats
+    cleaners: dict[int, tuple[int, ...]]
+
+
 def _conclude(
-    case: Case, row: Row, index: int, pooled: Pool, q_values: Floats
+    case: Case, row: Row, index: int, pooled: Pools, q_values: Floats
 ) -> Judgement:
     test = int(case.observations.tests[index])
-    logs = _own(case, test, row.outcomes, row.log_bf)
-    shift = np.log(pooled.scale[index]) - pooled.log_z[index]
-    posterior = np.exp(logs + shift)
+    logs = _own(case, test, row.outcomes, row.log_bf.astype(np.float64))
     own_bf = row.log_bf.astype(np.float64)
     cleaners: dict[int, tuple[int, ...]] = {}
-    for entry, share in zip(pooled.entries, pooled.shares[index], strict=True):
-        if np.isfinite(entry.log_bf[index]):
-            posterior[entry.column] += share
-            if share > 0.5:
-                own_bf[entry.column] = entry.log_bf[index]
-                cleaners[entry.column] = entry.cleaners
+    masses = Masses(
+        posterior=_spread(logs, pooled.claims, index),
+        rank=_spread(logs, pooled.ranking, index),
+        own_bf=own_bf,
+        q_values=q_values,
+        cleaners=cleaners,
+    )
+    for entry, share in zip(
+        pooled.claims.entries, pooled.claims.shares[index], strict=True
+    ):
+        if share > 0.5:
+            own_bf[entry.column] = entry.log_bf[index]
+            cleaners[entry.column] = entry.cleaners
+    shift = np.log(pooled.claims.scale[index]) - pooled.claims.log_z[index]
     stories = {story: float(np.exp(log + shift)) for story, log in row.free.items()}
     n_tests = case.history.n_tests
-    stories[Story.VICTIM] = float(posterior[:n_tests].sum())
-    stories[Story.BRITTLE] = float(posterior[n_tests:].sum())
-    candidates = _candidates(case, row, index, posterior, own_bf, q_values, cleaners)
-    return _assembled(case, row, test, stories, candidates, posterior)
+    stories[Story.VICTIM] = float(masses.posterior[:n_tests].sum())
+    stories[Story.BRITTLE] = float(masses.posterior[n_tests:].sum())
+    return _assembled(case, row, index, stories, masses)
+
+
+def _spread(logs: Floats, pooled: Pool, index: int) -> Floats:
+    """(2 N,) posterior of each candidate: its own part and its catalogue part."""
+    shift = np.log(pooled.scale[index]) - pooled.log_z[index]
+    posterior = np.exp(logs + shift)
+    for entry, share in zip(pooled.entries, pooled.shares[index], strict=True):
+        posterior[entry.column] += share
+    return posterior
 
 
 def _assembled(
-    case: Case,
-    row: Row,
-    test: int,
-    stories: dict[Story, float],
-    candidates: tuple[Candidate, ...],
-    posterior: Floats,
+    case: Case, row: Row, index: int, stories: dict[Story, float], masses: Masses
 ) -> Judgement:
+    test = int(case.observations.tests[index])
+    candidates = _candidates(case, row, index, masses)
     cls = classify(stories, row.outcomes, candidates)
     return Judgement(
         test=test,
@@ -249,7 +290,7 @@ def _assembled(
         n_failed=row.outcomes.n_failed,
         n_passed=row.outcomes.n_passed,
         same_commit=row.outcomes.same_commit,
-        probe=propose(case.history, test, row.outcomes, candidates, posterior),
+        probe=propose(case.history, test, row.outcomes, candidates, masses.rank),
         missing=missing_for(cls, row.outcomes, candidates, ordered=bool(row.n_failed)),
         stretch=_stretch(row.outcomes) if cls is Class.REGRESSION else None,
     )
@@ -265,58 +306,59 @@ def _stretch(outcomes: Outcomes) -> tuple[int, int] | None:
 
 
 def _candidates(
-    case: Case,
-    row: Row,
-    index: int,
-    posterior: Floats,
-    own_bf: Floats,
-    q_values: Floats,
-    cleaners: dict[int, tuple[int, ...]],
+    case: Case, row: Row, index: int, masses: Masses
 ) -> tuple[Candidate, ...]:
-    order = _best(posterior, own_bf)
+    """Proven first, then claims, then the three best of the rest."""
     test = int(case.observations.tests[index])
-    proven = case.beliefs.proven.get(test, {})
     n_tests = case.history.n_tests
-    columns = list(order)
-    for leaker, story in proven.items():
-        column = leaker + (n_tests if story is Story.BRITTLE else 0)
-        columns = [column, *(one for one in columns if one != column)]
-    found = []
-    for rank, column in enumerate(columns[:NAMED]):
-        standing = _standing(case, row, index, column, posterior, own_bf)
-        status, doubts = decide(standing)
-        story = Story.BRITTLE if column >= n_tests else Story.VICTIM
-        if proven.get(column % n_tests) is story:
-            status, doubts = Status.PROVEN, ()
-        elif rank > 2 and status is Status.SUSPECT:
-            continue
-        found.append(
-            Candidate(
-                test=int(column % n_tests),
-                story=story,
-                posterior=float(posterior[column]),
-                log_bf=float(own_bf[column]),
-                table=_table(row, column % n_tests),
-                p_value=float(row.p_values[column]),
-                q_value=float(q_values[column]),
-                lives_for=lives_for(float(row.hazard[column]), row.depth),
-                status=status,
-                doubts=doubts,
-                group=standing.group,
-                cleaners=cleaners.get(column, ()),
-            )
-        )
-    return tuple(found)
+    proven = {
+        leaker + (n_tests if story is Story.BRITTLE else 0)
+        for leaker, story in case.beliefs.proven.get(test, {}).items()
+    }
+    columns = [*sorted(proven), *(c for c in _best(masses) if c not in proven)]
+    found = [
+        _candidate(case, row, index, column, masses, proven=column in proven)
+        for column in columns[: max(NAMED, len(proven))]
+    ]
+    found.sort(key=lambda one: (_TIERS.get(one.status, 2), -one.rank))
+    claims = [one for one in found if one.status in _TIERS]
+    others = [one for one in found if one.status not in _TIERS]
+    return (*claims, *others[:SUSPECTS])
 
 
-def _best(posterior: Floats, own_bf: Floats) -> list[int]:
-    """Columns by posterior, ties by own evidence, then by nothing but the data."""
-    top = min(NAMED, len(posterior))
-    short = np.argpartition(-posterior, top - 1)[:top]
-    least = posterior[short].min()
-    short = np.flatnonzero(posterior >= least)[: 4 * NAMED]
-    ranked = sorted(short, key=lambda one: (-posterior[one], -own_bf[one]))
-    return [int(one) for one in ranked if posterior[one] > 0][:NAMED]
+def _candidate(
+    case: Case, row: Row, index: int, column: int, masses: Masses, *, proven: bool
+) -> Candidate:
+    standing = _standing(case, row, index, column, masses)
+    status, doubts = (Status.PROVEN, ()) if proven else decide(standing)
+    n_tests = case.history.n_tests
+    return Candidate(
+        test=column % n_tests,
+        story=Story.BRITTLE if column >= n_tests else Story.VICTIM,
+        posterior=float(masses.posterior[column]),
+        rank=float(masses.rank[column]),
+        log_bf=float(masses.own_bf[column]),
+        table=_table(row, column % n_tests),
+        p_value=float(row.p_values[column]),
+        q_value=float(masses.q_values[column]),
+        lives_for=lives_for(float(row.hazard[column]), row.depth),
+        status=status,
+        doubts=doubts,
+        group=standing.group,
+        cleaners=masses.cleaners.get(column, ()),
+    )
+
+
+def _best(masses: Masses) -> list[int]:
+    """Columns by rank, ties by own evidence: by nothing but the data."""
+    rank = masses.rank
+    top = min(2 * NAMED, len(rank))
+    short = np.argpartition(-rank, top - 1)[:top]
+    short = np.union1d(short, np.flatnonzero(masses.posterior > POSTERIOR))
+    order = sorted(
+        short.tolist(), key=lambda one: (-rank[one], -masses.own_bf[one], one)
+    )
+    return [one for one in order if rank[one] > 0]
 
 
 def _table(row: Row, test: int) -> Table:
@@ -334,16 +376,16 @@ def _standing(
     row: Row,
     index: int,
     column: int,
-    posterior: Floats,
-    own_bf: Floats,
+    masses: Masses,
 ) -> Standing:
     n_tests = case.history.n_tests
     test = column % n_tests
-    own = float(own_bf[column])
+    own = float(masses.own_bf[column])
     group: tuple[int, ...] = ()
     drifting = False
-    # Only what could be claimed is worth the exact look at every run.
-    if posterior[column] > 0.02 and own > 0:
+    # Only what leads or could be claimed is worth the exact look at every run.
+    leads = masses.rank[column] >= masses.rank.max()
+    if own > 0 and (masses.posterior[column] > LOOK or leads):
         alike = np.flatnonzero(
             (row.failed == row.failed[test]) & (row.passed == row.passed[test])
         ).astype(np.int32)
@@ -351,9 +393,9 @@ def _standing(
         group = _open(case, index, test, group)
         drifting = _drifting(case, row, index, test)
     return Standing(
-        posterior=float(posterior[column]),
+        posterior=float(masses.posterior[column]),
         own=own,
-        best=float(np.max(own_bf)),
+        best=float(np.max(masses.own_bf)),
         traced=_traced(case, row, index, column, own),
         n_failed=row.n_failed,
         n_passed=row.n_passed,
@@ -380,7 +422,7 @@ def _drifting(case: Case, row: Row, index: int, test: int) -> bool:
 
 def _traced(case: Case, row: Row, index: int, column: int, own: float) -> float:
     """Own evidence from recorded orders alone; the same when all are recorded."""
-    if all(run.traced or not run.ordered for run in case.history.runs):
+    if case.around.all_traced or own <= OWN_BF:
         return own
     counts: Counts = count(case.history, case.observations, index, traced=True)
     setter = column >= case.history.n_tests

@@ -60,6 +60,7 @@ class Candidate:
 
     story       VICTIM (a leaker) or BRITTLE (a setter)
     posterior   0 .. 1, all stories and candidates of the test sum to one
+    rank        the same under the freer catalogue that only orders suspects
     log_bf      natural log of its own Bayes factor against a constant rate
     lives_for   tests that the harm survives; None = it outlives the process
     group       tests with the same before-vector, itself included (empty = alone)
@@ -69,6 +70,7 @@ class Candidate:
     test: int
     story: Story
     posterior: float
+    rank: float
     log_bf: float
     table: Table
     p_value: float

@@ -69,6 +69,7 @@ class Circumstances:
     several: Bools
     ordered: Bools
     repeating: Ints  # indices of the runs in which some test ran more than once
+    all_traced: bool  # every known order was recorded
 
 
 def circumstances(history: History) -> Circumstances:
@@ -83,6 +84,7 @@ def circumstances(history: History) -> Circumstances:
         repeating=np.array(
             [i for i, run in enumerate(runs) if run.repeats], dtype=np.int32
         ),
+        all_traced=all(run.traced or not run.ordered for run in runs),
     )
 
 
