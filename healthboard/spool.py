@@ -49,6 +49,9 @@ class Channel(filesystem.Channel):
 class Transport(filesystem.Transport):
     Channel = Channel
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(  # type: ignore[override]
+        self, connection: Any, timeout: float | None = None
+    ) -> None:
         """Wait for a message, but not so long that a stop is noticed late."""
-        super().drain_events(connection, timeout=min(timeout or 1.0, NOTICE_SECONDS))
+        soon = min(timeout or 1.0, NOTICE_SECONDS)
+        super().drain_events(connection, timeout=soon)  # type: ignore[no-untyped-call]

@@ -11,7 +11,15 @@ import pytest
 from tests.architecture.tracked import ROOT, files, name
 
 # Written in pieces, so that this file does not find itself.
-HOSTS = ("pypi.org", "pythonhosted.org", "registry.npmjs", "deb.debian.org")
+HOSTS = tuple(
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("registry", "npmjs"),
+        ("deb", "debian", "org"),
+    )
+)
 PLACES = re.compile(r"/wo" r"rk/(?:main|shared|\.)|/ro" r"ot/\.")
 VENDORED = sorted({path.parent for path in files() if "vendor" in path.parts})
 

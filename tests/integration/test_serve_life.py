@@ -18,7 +18,6 @@ from tests.services.serving import (
     serving,
     start,
     until,
-    wait_for_end,
 )
 
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(180)]
@@ -57,6 +56,7 @@ def test_first_start_shows_a_sign_in_once_and_keeps_it_nowhere(tmp_path):
             what="the sign-in is shown",
         )
         name, password = shown.groups()
+        assert not (data / "demo.pending").exists()
         assert _sign_in(address, name, password) == f"{address}/admin/"
         assert _sign_in(address, name, "wrong") == f"{address}/admin/login/"
     with serving(data) as second:
@@ -70,7 +70,7 @@ def test_first_start_shows_a_sign_in_once_and_keeps_it_nowhere(tmp_path):
     assert holding == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stop_signal_ends_every_part(tmp_path, number):
     with serving(prepared(tmp_path / "data")) as server:
         assert server.address
@@ -81,32 +81,22 @@ def test_stop_signal_ends_every_part(tmp_path, number):
         assert "Traceback" not in server.text
 
 
-def test_killed_server_leaves_nothing_running_and_starts_again(tmp_path):
+def test_server_takes_over_at_once_from_a_killed_one(tmp_path):
+    """The parts of the killed one may still be ending, with its port and locks."""
     data = prepared(tmp_path / "data")
     with serving(data) as first:
         client = first.client()
         port = first.port
         uploads = [client.upload(f"r{number}") for number in range(20)]
         first.process.send_signal(signal.SIGKILL)
-        wait_for_end(first)
-    second = start(data, "--port", str(port), "--no-demo")
-    try:
-        second.token = first.token
-        client = second.client()
-        states = {client.processed(upload)["state"] for upload in uploads}
-    finally:
-        assert second.stop() == 0
-    assert states == {"processed"}
-
-
-def test_server_takes_over_at_once_from_a_killed_one(tmp_path):
-    """The parts of the killed one may still be ending, with its port and locks."""
-    data = prepared(tmp_path / "data")
-    with serving(data) as first:
-        port = first.port
-        first.process.send_signal(signal.SIGKILL)
         with serving(data, "--port", str(port)) as second:
+            second.token = first.token
+            client = second.client()
+            states = {client.processed(upload)["state"] for upload in uploads}
             assert second.port == port
+            orphans = {*first.started("web"), *first.started("worker")}
+            assert orphans.isdisjoint(processes_of(data))
+    assert states == {"processed"}
 
 
 def test_worker_killed_again_and_again_does_all_work_once(tmp_path):
@@ -125,16 +115,26 @@ def test_worker_killed_again_and_again_does_all_work_once(tmp_path):
     assert (runs, shards) == ((30,), (30,))
 
 
-def test_database_of_a_newer_version_is_refused_in_one_sentence(tmp_path):
+def test_newer_database_gets_no_work_done_and_no_server(tmp_path):
     data = prepared(tmp_path / "data")
+    newer = "INSERT INTO django_migrations (app, name, applied) VALUES (?, ?, ?)"
+    future = ("results", "0999_from_the_future", "2030-01-01")
     with serving(data) as server:
-        assert server.address
-    with sqlite3.connect(data / "healthboard.db") as database:
-        database.execute(
-            "INSERT INTO django_migrations (app, name, applied) "
-            "VALUES ('results', '0999_from_the_future', '2030-01-01')"
+        client = server.client()
+        client.processed(client.upload("before"))
+        path = data / "healthboard.db"
+        database = sqlite3.connect(path, isolation_level=None, timeout=20)
+        database.execute(newer, future)
+        waiting = client.upload("after")
+        until(
+            lambda: "taking no work: the database is newer" in server.text,
+            what="the worker says why",
         )
-    database.close()
+        assert client.get(f"/api/v1/uploads/{waiting}")["state"] == "admitted"
+        database.execute("DELETE FROM django_migrations WHERE name = ?", [future[1]])
+        assert client.processed(waiting)["state"] == "processed"
+        database.execute(newer, future)
+        database.close()
     server = start(data, "--port", "0")
     assert server.process.wait(timeout=60) == 1
     assert server.text == (
@@ -143,34 +143,9 @@ def test_database_of_a_newer_version_is_refused_in_one_sentence(tmp_path):
     )
 
 
-def test_worker_takes_no_work_from_a_database_that_moved_on(tmp_path):
-    with serving(prepared(tmp_path / "data")) as server:
-        client = server.client()
-        client.processed(client.upload("before"))
-        path = server.data / "healthboard.db"
-        database = sqlite3.connect(path, isolation_level=None, timeout=20)
-        database.execute(
-            "INSERT INTO django_migrations (app, name, applied) "
-            "VALUES ('results', '0999_from_the_future', '2030-01-01')"
-        )
-        waiting = client.upload("after")
-        until(
-            lambda: "taking no work: the database is newer" in server.text,
-            what="the worker says why",
-        )
-        assert client.get(f"/api/v1/uploads/{waiting}")["state"] == "admitted"
-        database.execute("DELETE FROM django_migrations WHERE name LIKE '0999%'")
-        database.close()
-        assert client.processed(waiting)["state"] == "processed"
-
-
 def test_demo_is_tried_until_it_succeeded(tmp_path):
     """The mark of a demo to be made outlives a server that could not make it."""
     data = prepared(tmp_path / "data")
-    with serving(data) as server:
-        assert server.address
-        assert not (data / "demo.pending").exists()
-        assert server.started("demo") == []
     (data / "demo.pending").touch()
     with serving(data) as server:
         assert server.address
@@ -178,3 +153,4 @@ def test_demo_is_tried_until_it_succeeded(tmp_path):
         os.kill(server.started("demo")[0], signal.SIGKILL)
         until(lambda: "part=demo ended" in server.text, what="the demo has ended")
         assert (data / "demo.pending").exists()
+        assert server.stop(signal.SIGHUP) == 0

@@ -33,7 +33,7 @@ REPORT = (
 )
 
 
-def until[T](question: Callable[[], T], *, what: str) -> T:
+def until[T](question: Callable[[], T | None], *, what: str) -> T:
     """Return the first true answer; fail when there is none in time."""
     deadline = time.monotonic() + PATIENCE
     while not (answer := question()):
