@@ -10,7 +10,7 @@ texts, rosters); `store` runs inside the caller's short transaction.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import F
@@ -74,41 +74,60 @@ def prepare(
 
     `kinds` are those of the good files, `damage` speaks of the bad ones.
     """
-    started_at, started_from = verdicts.start_of(
+    start = verdicts.start_of(
         context=context.started_at,
         report=contribution.started_at if contribution else None,
         received_at=received_at,
     )
     shard = {
         **_place(context),
-        "started_at": started_at,
-        "started_from": started_from,
+        "started_at": start[0],
+        "started_from": start[1],
         "received_at": received_at,
         "kinds": sorted(set(kinds)),
         "file_digests": sorted(set(file_digests)),
         "damage": [_clean(asdict(one)) for one in damage],
         "notes": [_clean(asdict(note)) for note in notes[:MOST_NOTES]],
     }
-    packed, told, made = None, [], range(0)
-    if contribution is not None:
-        shard |= _contributed(contribution)
-        resolved = resolve(project.pk, contribution.results, seen_at=started_at)
-        made = resolved.made
-        if contribution.results:
-            packed = pack(contribution.results, resolved.numbers)
-            shard |= {"tests": len(packed.columns), "failing": packed.failing}
-            shard["roster_id"] = _roster(project, packed)
-            told = store_details(project.pk, contribution.results, resolved.ids)
+    facts = _prepare_facts(project, contribution, seen_at=start[0])
     return Prepared(
         project,
         upload_id,
         _run_key(context, upload_id),
-        _new_run(project, context, started_at, started_from),
-        shard,
-        packed,
-        told,
-        made,
+        _new_run(project, context, *start),
+        shard | facts.shard,
+        facts.packed,
+        facts.told,
+        facts.made,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Facts:
+    shard: dict[str, Any]  # as above
+    packed: Packed | None = None
+    told: list[Told] = field(default_factory=list)
+    made: range = range(0)
+
+
+def _prepare_facts(
+    project: Project, contribution: Contribution | None, *, seen_at: datetime
+) -> _Facts:
+    """Resolve, pack and store what nothing depends on yet."""
+    if contribution is None:
+        return _Facts({})
+    shard = _contributed(contribution)
+    if not contribution.results:
+        return _Facts(shard)
+    resolved = resolve(project.pk, contribution.results, seen_at=seen_at)
+    packed = pack(contribution.results, resolved.numbers)
+    shard |= {
+        "tests": len(packed.columns),
+        "failing": packed.failing,
+        "roster_id": _roster(project, packed),
+    }
+    told = store_details(project.pk, contribution.results, resolved.ids)
+    return _Facts(shard, packed, told, resolved.made)
 
 
 def store(prepared: Prepared) -> Stored:

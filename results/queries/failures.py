@@ -35,21 +35,7 @@ class _Light(NamedTuple):
 
 def failure_groups(run_id: int) -> list[FailureGroup]:
     """Group a run's failures by what they share, the largest group first."""
-    found = [
-        _Light(*row[:-1], bytes(row[-1]))
-        for row in Failure.objects.filter(run_id=run_id, outcome__in=_FAILING)
-        .order_by("pk")
-        .values_list(
-            "pk",
-            "test_id",
-            "test__number",
-            "shard_id",
-            "attempt",
-            "outcome",
-            "detail_id",
-            "detail__fingerprint",
-        )
-    ]
+    found = _read(run_id)
     counted = _counted(run_id, found)
     groups: dict[bytes, list[_Light]] = defaultdict(list)
     for one in found:
@@ -74,6 +60,15 @@ def failure_groups(run_id: int) -> list[FailureGroup]:
             rows=[_row(one, details, nodeids, counted) for one in rows],
         )
         for some, rows in zip(ranked, shown, strict=True)
+    ]
+
+
+def _read(run_id: int) -> list[_Light]:
+    rows = Failure.objects.filter(run_id=run_id, outcome__in=_FAILING).order_by("pk")
+    fields = ("pk", "test_id", "test__number", "shard_id", "attempt", "outcome")
+    return [
+        _Light(*row[:-1], bytes(row[-1]))
+        for row in rows.values_list(*fields, "detail_id", "detail__fingerprint")
     ]
 
 

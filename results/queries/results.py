@@ -89,6 +89,17 @@ def _after(
     return kept
 
 
+_FAILURE_FIELDS = (
+    "pk",
+    "test__number",
+    "shard_id",
+    "attempt",
+    "outcome",
+    "detail__message",
+    "detail__fingerprint",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     failure: int
@@ -149,13 +160,7 @@ def _told(
     found: dict[int, tuple[tuple[bool | int, ...], _Told]] = {}
     failures = Failure.objects.filter(run_id=run_id, test_id__in=case_ids)
     for pk, number, shard, attempt, outcome, message, group in failures.values_list(
-        "pk",
-        "test__number",
-        "shard_id",
-        "attempt",
-        "outcome",
-        "detail__message",
-        "detail__fingerprint",
+        *_FAILURE_FIELDS
     ):
         if number not in counts or shard not in attempts:
             continue

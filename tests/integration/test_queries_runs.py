@@ -216,37 +216,38 @@ def test_failures_are_grouped_by_what_they_share(project):
     assert not groups[2].rows[0].counted
 
 
-def test_a_run_is_compared_with_another(project):
-    def timed(name, seconds):
-        return make_result(name, duration=seconds)
+BASE = {
+    "test_fixed": "failed",
+    "test_still": "error",
+    "test_new": "passed",
+    "test_skip": "passed",
+    "test_gone": "passed",
+}
+AFTER = {
+    "test_fixed": "passed",
+    "test_still": "failed",
+    "test_new": "failed",
+    "test_skip": "skipped",
+    "test_added": "failed",
+}
 
-    base = {
-        "test_fixed": "failed",
-        "test_still": "error",
-        "test_new": "passed",
-        "test_skip": "passed",
-        "test_gone": "passed",
-    }
-    base_id = record(
+
+def compared(project, *, before, after):
+    sides = [
+        [make_result(*pair) for pair in outcomes.items()]
+        + [make_result(name, duration=duration) for name, duration in seconds.items()]
+        for outcomes, seconds in ((BASE, before), (AFTER, after))
+    ]
+    base_id = record(project, "base", sides[0])
+    return runs.compare(record(project, "run", sides[1]), base_id)
+
+
+def test_a_run_is_compared_with_another(project):
+    told = compared(
         project,
-        "base",
-        [make_result(*pair) for pair in base.items()]
-        + [timed("test_slow", 1.0), timed("test_fast", 3.0), timed("test_same", 1.0)],
+        before={"test_slow": 1.0, "test_fast": 3.0, "test_same": 1.0},
+        after={"test_slow": 3.0, "test_fast": 1.0, "test_same": 1.05},
     )
-    run = {
-        "test_fixed": "passed",
-        "test_still": "failed",
-        "test_new": "failed",
-        "test_skip": "skipped",
-        "test_added": "failed",
-    }
-    run_id = record(
-        project,
-        "run",
-        [make_result(*pair) for pair in run.items()]
-        + [timed("test_slow", 3.0), timed("test_fast", 1.0), timed("test_same", 1.05)],
-    )
-    told = runs.compare(run_id, base_id)
     assert {
         kind: last_parts(getattr(told, kind).rows)
         for kind in told.__dataclass_fields__
@@ -263,7 +264,7 @@ def test_a_run_is_compared_with_another(project):
     }
     row = told.newly_failing.rows[1]
     assert (row.before, row.after, row.before_s) == (None, "failed", None)
-    assert runs.compare(run_id, base_id + 1_000) is None
+    assert runs.compare(told.run.id, told.run.id + 1_000) is None
 
 
 def test_a_timeline_lays_tests_of_an_assumed_order_end_to_end(project):

@@ -194,47 +194,58 @@ uploads = st.lists(
 
 def slowly(given_uploads):
     """The rules again, one test at a time, written to be read."""
-    expected = {}
-    for number in {n for up in given_uploads for n in up["results"]}:
-        stands, flaky, counts = [], False, []
-        for job in "ab":
-            mine = [
-                (up, up["results"][number])
-                for up in given_uploads
-                if up["job"] == job and number in up["results"]
-            ]
-            if not mine:
-                continue
-            attempts = sorted({up["attempt"] for up, _ in mine})
-            told_outcomes, total = set(), 0
-            for attempt in attempts:
-                said = [result for up, result in mine if up["attempt"] == attempt]
-                told_outcomes.add(max((r[0] for r in said), key=SEVERITY.get))
-                total += max(r[2] for r in said)
-            had = 0
-            for _, result in mine:
-                had |= result[1]
-            fails = bool(told_outcomes & FAILING) or bool(had & Flag.HAD_FAILURE)
-            passes = bool(told_outcomes & PASSING) or bool(had & Flag.HAD_PASS)
-            flaky |= bool(had & Flag.FLAKY) or (fails and passes)
-            counts.append(total)
+    numbers = {number for upload in given_uploads for number in upload["results"]}
+    return {number: one_slowly(given_uploads, number) for number in numbers}
+
+
+def one_slowly(given_uploads, number):
+    stands, flaky, counts = [], False, []
+    for job in "ab":
+        mine = [
+            (upload, upload["results"][number])
+            for upload in given_uploads
+            if upload["job"] == job and number in upload["results"]
+        ]
+        if mine:
+            flaky |= disagrees(mine)
+            counts.append(sum(max(r[2] for r in said) for said in by_attempt(mine)))
+            last = max(upload["attempt"] for upload, _ in mine)
             stands += [
-                (job, up["index"], r) for up, r in mine if up["attempt"] == attempts[-1]
+                (job, upload["index"], result)
+                for upload, result in mine
+                if upload["attempt"] == last
             ]
-        places = {(job, index) for job, index, _ in stands}
-        like = {XP: P, XF: S}
-        conflict = any(
-            len({like.get(r[0], r[0]) for j, i, r in stands if (j, i) == place}) > 1
-            for place in places
-        )
-        marks = NONE
-        marks |= Flag.FLAKY if flaky else NONE
-        marks |= Flag.LEAKING if any(r[1] & Flag.LEAKING for *_, r in stands) else NONE
-        marks |= Flag.CONFLICT if conflict else NONE
-        marks |= Flag.DUPLICATE if len(places) > 1 else NONE
-        worst = max((r[0] for *_, r in stands), key=SEVERITY.get)
-        expected[number] = (worst, marks, max(counts))
-    return expected
+    places = {(job, index) for job, index, _ in stands}
+    marks = NONE
+    marks |= Flag.FLAKY if flaky else NONE
+    marks |= Flag.LEAKING if any(r[1] & Flag.LEAKING for *_, r in stands) else NONE
+    marks |= Flag.CONFLICT if any(differ(stands, place) for place in places) else NONE
+    marks |= Flag.DUPLICATE if len(places) > 1 else NONE
+    worst = max((result[0] for *_, result in stands), key=SEVERITY.get)
+    return worst, marks, max(counts)
+
+
+def by_attempt(mine):
+    """What is said in each attempt."""
+    attempts = sorted({upload["attempt"] for upload, _ in mine})
+    return [[r for upload, r in mine if upload["attempt"] == one] for one in attempts]
+
+
+def disagrees(mine):
+    """Whether one job's attempts disagree, those inside an upload included."""
+    told = {max((r[0] for r in said), key=SEVERITY.get) for said in by_attempt(mine)}
+    had = 0
+    for _, result in mine:
+        had |= result[1]
+    fails = bool(told & FAILING) or bool(had & Flag.HAD_FAILURE)
+    passes = bool(told & PASSING) or bool(had & Flag.HAD_PASS)
+    return bool(had & Flag.FLAKY) or (fails and passes)
+
+
+def differ(stands, place):
+    """Whether uploads of one part differ, whatever they call a pass or a skip."""
+    like = {XP: P, XF: S}
+    return len({like.get(r[0], r[0]) for j, i, r in stands if (j, i) == place}) > 1
 
 
 def parts_of(given_uploads):
