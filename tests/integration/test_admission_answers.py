@@ -325,3 +325,20 @@ def test_another_method_is_405(client):
     answer = client.get("/api/v1/uploads")
     assert_refused(answer, 405)
     assert answer["Allow"] == "POST"
+
+
+def test_a_body_torn_at_any_byte_is_400(acme: Created, settings):
+    settings.HEALTHBOARD_RATE = 0
+    body = Upload({"project": "acme/app", "run": "1"}).body
+    for end in range(1, len(body) - 2):
+        assert_refused(post(body[:end], bearer(acme.token)), 400)
+
+
+def test_a_packed_body_torn_anywhere_is_400(acme: Created, settings):
+    settings.HEALTHBOARD_RATE = 0
+    headers = bearer(acme.token)
+    for encoding, pack in (("gzip", gzip.compress), ("zstd", zstandard.compress)):
+        body = pack(Upload({"run": "1"}).body)
+        for end in range(1, len(body), 5):
+            answer = post(body[:end], headers | {"Content-Encoding": encoding})
+            assert_refused(answer, 400)
