@@ -106,3 +106,8 @@ def plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(plain(item) for item in value) or "none"
     return "none" if value is None else str(value)
+
+
+def is_web(address: str) -> bool:
+    """Tell whether an address from outside may become a link."""
+    return address.startswith(("https://", "http://"))

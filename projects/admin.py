@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg] - one for all models
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
     """Nothing can be added, changed or deleted here."""
 
     show_full_result_count = False

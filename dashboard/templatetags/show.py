@@ -24,6 +24,7 @@ register.filter("duration", wording.duration)
 register.filter("percent", wording.percent)
 register.filter("commit", wording.short_commit)
 register.filter("plain", wording.plain)
+register.filter("is_web", wording.is_web)
 
 WORDS = {
     "no_results": "no results",

@@ -1,0 +1,132 @@
+"""Each page asks the database a fixed number of times, whatever the data."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ingest.models import Upload
+from projects.administration import make_token
+from projects.models import Membership, Role, Scope
+from tests.builders import make_context, make_project, make_run, rebuild_days
+from tests.visiting import base, make_user, visitor
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+# Measured with the small project; the sign-in costs two, the access two.
+ASKED = {
+    "/": 25,
+    "/runs": 5,
+    "/runs?branch=main&environment=os%3Dlinux&since=2020-01-01": 6,
+    "/runs/{run}": 20,
+    "/runs/{run}/results": 14,
+    "/runs/{run}/results?outcome=failing&q=test": 14,
+    "/runs/{run}/compare": 16,
+    "/failures/{failure}": 5,
+    "/tests": 7,
+    "/tests?q=test&state=active": 7,
+    "/tests?sort=fail_rate": 7,
+    "/tests/{test}": 14,
+    "/search?q=test": 8,
+    "/uploads": 6,
+    "/uploads?state=dead": 5,
+    "/uploads/{upload}": 5,
+    "/settings": 4,
+    "/settings/tokens": 5,
+    "/settings/secret": 5,
+    "/settings/members": 5,
+    "/settings/audit": 5,
+}
+
+
+def fill(project, *, runs, tests, others):
+    """Runs with failures, tokens, members, uploads: as many as asked for."""
+    outcomes = {
+        f"test_{n}": ("failed", "passed", "skipped")[n % 3] for n in range(tests)
+    }
+    for n in range(runs):
+        context = make_context(
+            f"ci-{n}",
+            branch="main",
+            environment={"os": "linux"},
+            commit=f"{n:040x}",
+            started_at=NOW - timedelta(hours=n + 1),
+        )
+        make_run(project, outcomes, context=context, received_at=NOW)
+    for n in range(others):
+        user = make_user(f"user-{project.name}-{n}")
+        Membership.objects.create(project=project, user=user, role=Role.VIEWER)
+        make_token(project, name=f"token {n}", scopes=[Scope.READ], user=user)
+        Upload.objects.create(
+            project=project,
+            delivery_id=f"u{n}",
+            digest="d",
+            state="dead" if n % 2 else "processed",
+            body="b",
+            content_type="c",
+            wire_bytes=1,
+            unpacked_bytes=1,
+            received_at=NOW,
+            files=[
+                {"n": 1, "kind": "junit", "name": "a.xml", "size": 1, "sha256": "0"}
+            ],
+        )
+    rebuild_days()
+
+
+@pytest.fixture
+def small():
+    project = make_project("acme/small")
+    fill(project, runs=2, tests=3, others=2)
+    return project
+
+
+@pytest.fixture
+def large():
+    project = make_project("acme/large")
+    fill(project, runs=40, tests=300, others=30)
+    return project
+
+
+def asked(project, pages):
+    """Return how many queries each page takes."""
+    client = visitor(project, Role.ADMIN, name=f"admin-of-{project.name}")
+    numbers = {
+        "run": project.runs.order_by("-started_at").first().pk,
+        "test": project.tests.get(name="test_0").pk,
+        "failure": project.runs.first().failures.first().pk,
+        "upload": project.uploads.first().pk,
+    }
+    client.get("/")  # what is read once and kept is read now
+    found = {}
+    for page in pages:
+        path = base(project) + page.format(**numbers)
+        client.get(path)
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert client.get(path).status_code == 200, path
+        found[page] = len(queries)
+    return found
+
+
+def test_pages_ask_as_often_for_much_as_for_little(small, large):
+    little = asked(small, ASKED)
+    assert asked(large, ASKED) == little
+    assert little == ASKED
+
+
+def test_the_list_of_projects_asks_a_fixed_number_of_times(small, large):
+    root = visitor(name="root", is_superuser=True)
+    root.get("/")
+    with CaptureQueriesContext(connection) as two:
+        root.get("/")
+    for n in range(10):
+        fill(make_project(f"acme/other-{n}"), runs=2, tests=3, others=0)
+    with CaptureQueriesContext(connection) as twelve:
+        root.get("/")
+    assert len(two) == len(twelve) == 8
