@@ -48,7 +48,7 @@ for line in sys.stdin:
 """
 
 
-def until(condition: Callable[[], bool], *, seconds: float = 30) -> None:
+def until(condition: Callable[[], bool], *, seconds: float = 120) -> None:
     """Wait for something that another process does."""
     deadline = time.monotonic() + seconds
     while not condition():

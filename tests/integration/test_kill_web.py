@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kill, pytest.mark.slow, pytest.mark.timeout(600)]
 
 SENDERS = 4
-EACH = 40
-KILLS = 3
+EACH = 25
+KILLS = 2
 
 
 def upload(n: int) -> Upload:
