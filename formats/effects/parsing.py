@@ -6,7 +6,7 @@ Guarantees: a value that has any other key, type or enum value than specified is
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from formats.effects.fields import (
     Unfit,
@@ -39,6 +39,9 @@ from formats.effects.records import (
     Predicate,
     ResourceRef,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LINE = frozenset(("v", "type", "record"))
 _REF = frozenset(("kind", "role", "location", "incarnation", "snapshot_sha256"))
@@ -90,7 +93,7 @@ class Parser:
         # The references are most of a ledger and few of them differ.
         self._refs: dict[tuple[object, ...], ResourceRef] = {}
         self._locations: dict[Location, Location] = {}
-        self._readers = {
+        self._readers: dict[str, Callable[[Any, int], Record]] = {
             "claim": self._claim,
             "outcome": self._outcome,
             "observation": self._observation,
