@@ -128,14 +128,15 @@ def prepare(kind: str) -> bool:
         if (interrupted or not runs(str(PYTHON))) and not make_venv():
             fail(NO_VENV)
             return False
-        if not install(kind):
+        installed = install(kind)
+        LOCK.write_text("")
+        if not installed:
             fail(NO_PACKAGES)
             return False
         both = {"base": digest("base")}
         if kind == "dev":
             both["dev"] = digest("dev")
         STAMP.write_text(json.dumps(both))
-        LOCK.write_text("")
     return True
 
 
