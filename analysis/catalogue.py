@@ -66,7 +66,9 @@ class Pool:
 type Enrich = Callable[[int, Floats], tuple[Floats, tuple[int, ...]]]
 
 
-def pool(log_bf: Floats, log_z: Floats, *, threshold: float, enrich: Enrich) -> Pool:
+def pool(
+    log_bf: NDArray[np.floating], log_z: Floats, *, threshold: float, enrich: Enrich
+) -> Pool:
     """Build the catalogue.
 
     log_bf  (T, 2 N) evidence of every candidate, leakers then setters
@@ -104,7 +106,9 @@ def pool(log_bf: Floats, log_z: Floats, *, threshold: float, enrich: Enrich) -> 
     )
 
 
-def _hopeful(log_bf: Floats, log_z: Floats, threshold: float) -> NDArray[np.intp]:
+def _hopeful(
+    log_bf: NDArray[np.floating], log_z: Floats, threshold: float
+) -> NDArray[np.intp]:
     """Columns that could enter: the rest cannot reach the threshold by far."""
     relative = log_bf - log_z[:, None]
     bound = np.zeros(log_bf.shape[1])
@@ -116,7 +120,7 @@ def _hopeful(log_bf: Floats, log_z: Floats, threshold: float) -> NDArray[np.intp
     return np.sort(order[bound[order] > max(threshold - _HOPE, 0.0)])
 
 
-def _terms(log_bf: Floats, log_z: Floats) -> Floats:
+def _terms(log_bf: NDArray[np.floating], log_z: Floats) -> Floats:
     """(rates, columns) log ∏_V [(1 - ρ) + ρ π BF / Z]."""
     relative = log_bf - log_z[:, None] + np.log(DIRECTION)
     return np.stack(
@@ -128,7 +132,7 @@ def _terms(log_bf: Floats, log_z: Floats) -> Floats:
 
 
 def _entry(
-    column: int, log_bf: Floats, log_z: Floats, enrich: Enrich
+    column: int, log_bf: NDArray[np.floating], log_z: Floats, enrich: Enrich
 ) -> tuple[Entry, Floats, Floats]:
     """Weigh one entry twice: plainly, then with the cleaners its victims show."""
     rate, log_part, log_rest = _weigh(log_bf[:, column], log_z)
@@ -140,7 +144,7 @@ def _entry(
     return entry, log_part, log_rest
 
 
-def _weigh(log_bf: Floats, log_z: Floats) -> tuple[float, Floats, Floats]:
+def _weigh(log_bf: NDArray[np.floating], log_z: Floats) -> tuple[float, Floats, Floats]:
     """Posterior mean of ρ, then the two parts of each victim's evidence."""
     terms = _terms(log_bf[:, None], log_z)[:, 0]
     weights = np.exp(terms - terms.max())

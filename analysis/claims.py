@@ -28,6 +28,7 @@ class Standing:
     own, best   natural logs of Bayes factors: its own, the victim's best
     traced      own, from recorded orders alone
     drifting    its before-vector follows the commits (only when they differ)
+    fixed       no test was ever seen on both sides of the victim
     regressed   a failing stretch explains the outcomes better than a flake
     """
 
@@ -39,6 +40,7 @@ class Standing:
     n_passed: int
     group: tuple[int, ...] = ()
     drifting: bool = False
+    fixed: bool = False
     regressed: bool = False
 
 
@@ -51,6 +53,7 @@ def decide(standing: Standing) -> tuple[Status, tuple[Doubt, ...]]:
         (standing.own < standing.best - RIVAL, Doubt.RIVAL),
         (min(standing.n_failed, standing.n_passed) < FEWEST, Doubt.FEW),
         (standing.drifting, drift),
+        (standing.fixed and not standing.drifting, Doubt.ORDER),
         (standing.own > OWN_BF >= standing.traced, Doubt.ASSUMED),
     )
     doubts = tuple(doubt for fails, doubt in failing if fails)

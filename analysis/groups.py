@@ -6,13 +6,16 @@ Guarantees: exact comparison of before-vectors, never of summaries alone.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from analysis.counts import ordered_columns
-from analysis.history import Bools, History, Ints
+from analysis.history import Bools, Floats, History, Ints
 from analysis.observations import Observations
 
 _WIDEST = 4096  # members of a group that are looked at one by one
+_SAMPLE = 60
+_SWAPPED = 0.05  # share of the tests seen on both sides in any kind of shuffle
 _DRIFT = 0.02  # chance below which so few alternations are not a shuffle
 
 
@@ -49,6 +52,24 @@ def identical(
     return tuple(int(one) for one in same) if len(same) > 1 else ()
 
 
+def shuffled(history: History, observations: Observations, row: int) -> bool:
+    """Other tests are seen now before, now after the test, in its own process.
+
+    Looks at 60 observations, evenly spread. Under a kept order (of definition, in
+    chunks of `load`) no test changes sides, whatever the runs contrast.
+    """
+    columns = ordered_columns(history, observations, row)
+    ahead = np.zeros(history.n_tests, dtype=bool)
+    behind = np.zeros(history.n_tests, dtype=bool)
+    for column in columns[:: max(1, -(-len(columns) // _SAMPLE))]:
+        run, place = history.runs[column], int(observations.place[row, column])
+        stop = run.offsets[np.searchsorted(run.offsets, place, side="right")]
+        ahead[run.tests[observations.first[row, column] : place]] = True
+        behind[run.tests[place + 1 : stop]] = True
+    sides = np.count_nonzero(ahead | behind)
+    return bool(np.count_nonzero(ahead & behind) > _SWAPPED * sides)
+
+
 def drifts(before: Bools) -> bool:
     """The before-vector (n,), in order of commits, alternates too seldom.
 
@@ -72,7 +93,7 @@ def drifts(before: Bools) -> bool:
     return float(chance.sum()) < _DRIFT
 
 
-def _choose(n: int, k: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _choose(n: int, k: NDArray[np.integer]) -> Floats:
     """log of n over k; -inf outside."""
     inside = (k >= 0) & (k <= n)
     safe = np.where(inside, k, 0)

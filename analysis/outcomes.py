@@ -93,12 +93,12 @@ def outcomes_of(
 ) -> Outcomes:
     """Everything the order-free stories need about one row of the observations."""
     seen = observations.seen(row)
-    seen = seen[np.argsort(around.commit[seen], kind="stable")].astype(np.int32)
+    seen = seen[np.argsort(around.commit[seen], kind="stable")]
     before = (observations.place - observations.first)[row, seen].astype(np.float64)
     before[~around.ordered[seen]] = np.nan
     most = np.nanmax(before, initial=1.0)
     return Outcomes(
-        runs=seen,
+        runs=seen.astype(np.int32),
         failed=observations.failed[row, seen] == 1,
         commit=around.commit[seen],
         environment=around.environment[seen],

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from analysis.betas import log_marginal
@@ -27,7 +28,7 @@ _AGAIN = (8.0, 2.0)  # rerun in the same process: a deterministic cause is still
 _THRESHOLDS = np.arange(1, 8) / 8
 
 
-def flake(failed: Floats | float, passed: Floats | float) -> Floats:
+def flake(failed: ArrayLike, passed: ArrayLike) -> Floats:
     """log evidence of a constant failure rate: 0.7 Beta(1, 9) + 0.3 Beta(1, 1)."""
     parts = [
         np.log(weight) + log_marginal(failed, passed, a=a, b=b)
@@ -120,7 +121,7 @@ def _blocks(failing: Bools) -> tuple[Ints, Ints]:
     return begin.astype(np.int32), end.astype(np.int32)
 
 
-def _between(values: Ints, pairs: Ints) -> Floats:
+def _between(values: NDArray[np.integer], pairs: Ints) -> Floats:
     summed = np.concatenate(([0], np.cumsum(values))).astype(np.float64)
     return np.asarray(summed[pairs[:, 1] + 1] - summed[pairs[:, 0]])
 
