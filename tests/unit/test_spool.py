@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from queue import Empty
 
-import kombu
 import pytest
+from kombu.connection import Connection
 from kombu.transport import virtual
 
 OPTIONS = ("data_folder_in", "data_folder_out", "control_folder")
@@ -15,7 +15,7 @@ OPTIONS = ("data_folder_in", "data_folder_out", "control_folder")
 @pytest.fixture
 def channel(tmp_path):
     options = {**dict.fromkeys(OPTIONS, str(tmp_path)), "polling_interval": 0.01}
-    connection = kombu.Connection(
+    connection = Connection(
         "filesystem://localhost",
         transport="healthboard.spool:Transport",
         transport_options=options,
