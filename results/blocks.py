@@ -149,6 +149,18 @@ def decode(data: bytes, tests: NDArray[np.int32]) -> Columns:
     )
 
 
+def decode_one(data: bytes, at: int) -> tuple[int, int, int, float]:
+    """Return outcome, flags, attempts and duration of the result at one place."""
+    count, unit = _header(data)
+    if not 0 <= at < count:
+        raise BlockError(f"the block holds {count} results, none at {at}")
+    body = inflate(data, _BLOCK.size, 8 * count)
+    attempts = body[2 * count + at] | body[3 * count + at] << 8
+    ticks = int.from_bytes(body[4 * count + at :: count], "little")
+    duration = float("nan") if ticks == _UNKNOWN else ticks * unit
+    return body[at], body[count + at], attempts, duration
+
+
 def encode_roster(tests: NDArray[np.int32]) -> bytes:
     """Pack rising test numbers: a roster without holes costs a few bytes."""
     gaps = np.diff(tests, prepend=-1) - 1

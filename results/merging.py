@@ -23,7 +23,7 @@ from results import blocks
 from results.blocks import Columns, Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,8 +63,13 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Entries:
-    """Results of several parts in one array each; a job is a small code."""
+class Entries:
+    """Results of several parts in one array each.
+
+    A job is a number, given in the order of the jobs' names (`job_codes`). The results
+    of several runs can be merged at once: under numbers that tell them apart in place
+    of the tests' own.
+    """
 
     columns: Columns
     job: NDArray[np.int64]
@@ -75,20 +80,24 @@ class _Entries:
 
 
 def merge(parts: Sequence[Part]) -> Merged:
-    """Merge what the uploads of one run say.
-
-    The results of several runs can be merged at once: under numbers that tell them
-    apart in place of the tests' own.
-    """
+    """Merge what the uploads of one run say."""
     if len(parts) == 1:
         columns = parts[0].columns
         source = np.zeros(len(columns), np.int32)
         return Merged(_judged(columns), source, float(np.nansum(columns.duration)))
-    entries = _entries(parts)
+    return merge_entries(_entries(parts))
+
+
+def merge_entries(entries: Entries) -> Merged:
+    """Merge results that stand in one array each."""
     if not len(entries.columns):
         return Merged(blocks.empty(), np.empty(0, np.int32), 0.0)
     by_attempt, duration_s = _within_attempts(_sorted(entries))
     return _across_jobs(_latest(by_attempt), duration_s)
+
+
+def job_codes(jobs: Iterable[str]) -> dict[str, int]:
+    return {name: code for code, name in enumerate(sorted(set(jobs)))}
 
 
 def _judged(columns: Columns) -> Columns:
@@ -107,14 +116,14 @@ def _judged(columns: Columns) -> Columns:
     )
 
 
-def _entries(parts: Sequence[Part]) -> _Entries:
-    jobs = {name: code for code, name in enumerate(sorted({p.job for p in parts}))}
+def _entries(parts: Sequence[Part]) -> Entries:
+    jobs = job_codes(part.job for part in parts)
     lengths = [len(part.columns) for part in parts]
 
     def spread(values: list[int]) -> NDArray[np.int64]:
         return np.repeat(np.array(values, np.int64), lengths)
 
-    return _Entries(
+    return Entries(
         blocks.join([part.columns for part in parts]),
         spread([jobs[part.job] for part in parts]),
         spread([part.index for part in parts]),
@@ -124,7 +133,7 @@ def _entries(parts: Sequence[Part]) -> _Entries:
     )
 
 
-def _sorted(entries: _Entries) -> _Entries:
+def _sorted(entries: Entries) -> Entries:
     """Order by test, job, attempt; the one that would count comes first in each."""
     columns = entries.columns
     known = np.nan_to_num(columns.duration, nan=-1.0)
@@ -142,8 +151,8 @@ def _sorted(entries: _Entries) -> _Entries:
     return _picked(entries, order)
 
 
-def _picked(entries: _Entries, rows: NDArray[Any]) -> _Entries:  # Any: integer indices
-    return _Entries(
+def _picked(entries: Entries, rows: NDArray[Any]) -> Entries:  # Any: integer indices
+    return Entries(
         entries.columns.take(rows),
         entries.job[rows],
         entries.index[rows],
@@ -157,13 +166,13 @@ def _picked(entries: _Entries, rows: NDArray[Any]) -> _Entries:  # Any: integer 
 class _Group:
     """One row a group: who counts, and what all of the group say together."""
 
-    entries: _Entries
+    entries: Entries
     flags: NDArray[np.uint8]
     attempts: NDArray[np.int64]
     duplicates: NDArray[np.bool_]
 
 
-def _within_attempts(entries: _Entries) -> tuple[_Group, float]:
+def _within_attempts(entries: Entries) -> tuple[_Group, float]:
     """Fold to one row a (test, job, attempt): conflicts and duplicates are told."""
     columns = entries.columns
     starts = _starts(columns.tests, entries.job, entries.attempt)

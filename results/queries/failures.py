@@ -67,8 +67,17 @@ def _read(run_id: int) -> list[_Light]:
     rows = Failure.objects.filter(run_id=run_id, outcome__in=_FAILING).order_by("pk")
     fields = ("pk", "test_id", "test__number", "shard_id", "attempt", "outcome")
     return [
-        _Light(*row[:-1], bytes(row[-1]))
-        for row in rows.values_list(*fields, "detail_id", "detail__fingerprint")
+        _Light(pk, test_id, number, shard_id, attempt, outcome, detail_id, bytes(group))
+        for (
+            pk,
+            test_id,
+            number,
+            shard_id,
+            attempt,
+            outcome,
+            detail_id,
+            group,
+        ) in rows.values_list(*fields, "detail_id", "detail__fingerprint")
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,16 +12,41 @@ from formats.outcomes import BY_CODE, CODE, FAILING
 from results import blocks
 from results.blocks import Flag
 from results.loading import load_rosters
-from results.merging import Merged, Part, merge
-from results.models import Block, Failure, Run, TestCase
+from results.merging import Entries, Merged, job_codes, merge_entries
+from results.models import Block, Failure, Run, Shard, TestCase
 from results.queries import cursors
-from results.queries.rows import RUN_FIELDS
 from results.queries.shapes import CaseFailures, HistoryCell, Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 _FAILING = [CODE[outcome] for outcome in FAILING]
+
+
+_BLOCK_FIELDS = (
+    "shard__roster_id",
+    "shard__run_id",
+    "shard__job",
+    "shard__index",
+    "shard__attempt",
+    "shard__upload_id",
+)
+
+
+class _Run(NamedTuple):
+    """What a cell shows of its run; the fields' names are the columns'."""
+
+    id: int
+    name: str
+    started_at: datetime
+    branch: str
+    commit: str
+    pr: int | None
+    environment: dict[str, str]
+    branch_class: str
+    excluded_at: datetime | None
 
 
 class _Text(NamedTuple):
@@ -43,18 +69,12 @@ def history(
     if case is None:
         return Page([])
     chunk = case.number // blocks.CHUNK
-    runs = Run.objects.filter(
-        Exists(
-            Block.objects.filter(
-                project_id=case.project_id, chunk=chunk, shard__run=OuterRef("pk")
-            )
-        ),
-        project_id=case.project_id,
-    )
+    runs = Run.objects.filter(_has_chunk(case, chunk), project_id=case.project_id)
     if place:
         moment, pk = place
         runs = runs.filter(Q(started_at__lt=moment) | Q(started_at=moment, pk__lt=pk))
-    found = list(runs.only(*RUN_FIELDS).order_by("-started_at", "-pk")[: limit + 1])
+    rows = runs.order_by("-started_at", "-pk").values_list(*_Run._fields)
+    found = [_Run(*row) for row in rows[: limit + 1]]
     shown = found[:limit]
     merged = _results(case, chunk, shown)
     texts = _texts(case_id, shown)
@@ -64,7 +84,7 @@ def history(
     ]
     if len(found) <= limit:
         return Page(cells)
-    return Page(cells, cursors.write_moment(shown[-1].started_at, shown[-1].pk))
+    return Page(cells, cursors.write_moment(shown[-1].started_at, shown[-1].id))
 
 
 def failures(case_id: int, *, limit: int = 20) -> list[CaseFailures]:
@@ -101,57 +121,57 @@ def failures(case_id: int, *, limit: int = 20) -> list[CaseFailures]:
     ]
 
 
-def _results(case: TestCase, chunk: int, runs: Sequence[Run]) -> Merged:
-    """Merge the test's results in all these runs at once, numbered by their place."""
-    places = {run.pk: place for place, run in enumerate(runs)}
-    rows = list(
-        Block.objects.filter(
-            project_id=case.project_id, chunk=chunk, shard__run_id__in=list(places)
-        ).values_list(
-            "data",
-            "shard__roster_id",
-            "shard__run_id",
-            "shard__job",
-            "shard__index",
-            "shard__attempt",
-            "shard__upload_id",
-        )
+def _has_chunk(case: TestCase, chunk: int) -> Exists:
+    """Nested, so that each run looks only at its own shards, by whole keys."""
+    block = Block.objects.filter(
+        project_id=case.project_id, chunk=chunk, shard=OuterRef("pk")
     )
+    return Exists(Shard.objects.filter(Exists(block), run=OuterRef("pk")))
+
+
+def _results(case: TestCase, chunk: int, runs: Sequence[_Run]) -> Merged:
+    """Merge the test's results in all these runs at once, numbered by their place."""
+    places = {run.id: place for place, run in enumerate(runs)}
+    blocks_of = Block.objects.filter(
+        project_id=case.project_id, chunk=chunk, shard__run_id__in=list(places)
+    )
+    rows = list(blocks_of.values_list("data", *_BLOCK_FIELDS))
     rosters = load_rosters({row[1] for row in rows})
-    found = {pk: _find(tests, chunk, case.number) for pk, tests in rosters.items()}
-    parts = []
-    for data, roster, run_id, job, index, attempt, upload in rows:
-        part, at = found[roster]
-        if at is None:
-            continue
-        columns = blocks.decode(bytes(data), rosters[roster][part])
-        one = columns.take(slice(at, at + 1))
-        numbered = blocks.Columns(
-            np.array([places[run_id]], np.int32),
-            one.outcome,
-            one.flags,
-            one.attempts,
-            one.duration,
+    at = {pk: _find(tests, chunk, case.number) for pk, tests in rosters.items()}
+    jobs = job_codes(row[3] for row in rows)
+    told = [
+        (
+            *blocks.decode_one(bytes(data), place),
+            (places[run_id], jobs[job], index, attempt, upload),
         )
-        parts.append(Part(job, index, attempt, upload, numbered))
-    # A single part would pass unmerged; it is the same.
-    return merge(parts)
+        for data, roster, run_id, job, index, attempt, upload in rows
+        if (place := at[roster]) is not None
+    ]
+    keys = np.array([one[4] for one in told], np.int64).reshape(-1, 5)
+    columns = blocks.Columns(
+        keys[:, 0].astype(np.int32),
+        np.array([one[0] for one in told], np.uint8),
+        np.array([one[1] for one in told], np.uint8),
+        np.array([one[2] for one in told], np.uint16),
+        np.array([one[3] for one in told], np.float64),
+    )
+    source = np.arange(len(told), dtype=np.int32)
+    return merge_entries(
+        Entries(columns, keys[:, 1], keys[:, 2], keys[:, 3], keys[:, 4], source)
+    )
 
 
-def _find(
-    tests: np.ndarray[tuple[int], np.dtype[np.int32]], chunk: int, number: int
-) -> tuple[slice, int | None]:
-    """Return where a chunk stands in a roster, and where the test stands in that."""
-    part = blocks.chunk_slice(tests, chunk)
-    at = int(np.searchsorted(tests[part], number))
-    there = at < part.stop - part.start and tests[part][at] == number
-    return part, at if there else None
+def _find(tests: NDArray[np.int32], chunk: int, number: int) -> int | None:
+    """Return where the test stands in its chunk; None where the roster lacks it."""
+    part = tests[blocks.chunk_slice(tests, chunk)]
+    at = int(np.searchsorted(part, number))
+    return at if at < len(part) and part[at] == number else None
 
 
-def _texts(case_id: int, runs: Sequence[Run]) -> dict[int, list[_Text]]:
+def _texts(case_id: int, runs: Sequence[_Run]) -> dict[int, list[_Text]]:
     """Return the texts of the test's failures by run, the last told last."""
     found: dict[int, list[_Text]] = {}
-    rows = Failure.objects.filter(test_id=case_id, run_id__in=[run.pk for run in runs])
+    rows = Failure.objects.filter(test_id=case_id, run_id__in=[run.id for run in runs])
     for run_id, pk, outcome, message, group in rows.order_by(
         "shard__attempt", "pk"
     ).values_list("run_id", "pk", "outcome", "detail__message", "detail__fingerprint"):
@@ -161,18 +181,18 @@ def _texts(case_id: int, runs: Sequence[Run]) -> dict[int, list[_Text]]:
 
 
 def _cell(
-    run: Run, merged: Merged, row: int, texts: dict[int, list[_Text]]
+    run: _Run, merged: Merged, row: int, texts: dict[int, list[_Text]]
 ) -> HistoryCell:
     columns = merged.columns
     code, flags = int(columns.outcome[row]), int(columns.flags[row])
     duration = float(columns.duration[row])
-    told = texts.get(run.pk, [])
+    told = texts.get(run.id, [])
     fitting = [text for text in told if text.outcome == code]
     if not fitting and flags & Flag.FLAKY:
         fitting = told
     text = fitting[-1] if fitting else None
     return HistoryCell(
-        run=run.pk,
+        run=run.id,
         run_name=run.name,
         started_at=run.started_at,
         outcome=BY_CODE[code].value,

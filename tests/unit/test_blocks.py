@@ -83,6 +83,36 @@ def test_durations_are_rounded_to_the_unit(seconds, stored):
     assert np.allclose(got, stored, atol=1e-9, equal_nan=True)
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 5),
+            st.integers(0, 63),
+            st.integers(0, 65_535),
+            st.one_of(st.none(), st.integers(0, 10**6)),
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_one_result_is_read_as_from_the_whole(rows):
+    given_columns = columns(
+        range(len(rows)),
+        outcome=[row[0] for row in rows],
+        flags=[row[1] for row in rows],
+        attempts=[row[2] for row in rows],
+        duration=[NAN if row[3] is None else row[3] / 1_000 for row in rows],
+    )
+    data = blocks.encode(given_columns)
+    whole = blocks.decode(data, given_columns.tests)
+    for at in range(len(rows)):
+        *exact, duration = blocks.decode_one(data, at)
+        assert exact == [whole.outcome[at], whole.flags[at], whole.attempts[at]]
+        assert np.isclose(duration, whole.duration[at], equal_nan=True)
+    with pytest.raises(blocks.BlockError):
+        blocks.decode_one(data, len(rows))
+
+
 def test_a_full_dense_roster_costs_a_few_bytes():
     assert len(blocks.encode_roster(np.arange(12_141, dtype=np.int32))) < 80
 
