@@ -125,10 +125,9 @@ def renamed(
         was, now = old[title], new[title]
         if len(was) == len(now) == 1 and _renames(gone[was[0]], come[now[0]]):
             before, after = gone[was[0]], come[now[0]]
-            move = Move(
-                *(was[0], now[0], How.RENAMED),
-                *(before.path, after.path, before.line, after.line),
-            )
+            paths = before.path, after.path
+            lines = before.line, after.line
+            move = Move(was[0], now[0], How.RENAMED, *paths, *lines)
             moves.append(move)
             continue
         why = (

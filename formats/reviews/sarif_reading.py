@@ -82,7 +82,7 @@ class _Reading:
                 self.findings.append(read_result(result, here, rules))
 
     def review(self, *, has_runs: bool) -> Review:
-        notes = ()
+        notes: tuple[Note, ...] = ()
         if self.left_out:
             message = f"{self.left_out} results that are no findings were left out"
             notes = (Note("results-without-finding", message),)

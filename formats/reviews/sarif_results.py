@@ -20,6 +20,7 @@ from formats.reviews.fields import (
     check_text,
     refuse,
 )
+from formats.reviews.identity import OWN_FINGERPRINT
 from formats.reviews.review import (
     MOST_DETAIL,
     MOST_FINDINGS,
@@ -27,6 +28,7 @@ from formats.reviews.review import (
     MOST_PATH,
     MOST_REVIEWERS,
     MOST_RULE,
+    MOST_TITLE,
     Finding,
     Place,
     Severity,
@@ -41,7 +43,6 @@ _LEVELS = {
     "none": Severity.P3,
 }
 _LONG_TITLE = 300
-_MOST_PLACES = 1_000
 _MOST_FINGERPRINTS = 50
 _MOST_URI = 4_000
 _EMBEDDED_LINK = re.compile(r"(?<!\\)\[([^\[\]]{1,1000})\]\([^()\s]{1,2000}\)")
@@ -90,7 +91,11 @@ class Rules:
 
 def read_result(result: dict[str, Any], path: str, rules: Rules) -> Finding:
     name, rule = rules.find(result, path)
-    title, detail = _message(result, path, rule)
+    fingerprints = _fingerprints(result, path)
+    # What this project exported has titles, not whole messages in one line.
+    is_own = any(name == OWN_FINGERPRINT for name, _ in fingerprints)
+    most = MOST_TITLE if is_own else _LONG_TITLE
+    title, detail = _message(result, path, rule, most=most)
     where, places, elsewhere = _places(result, path, rules)
     if elsewhere:
         also = "\n".join(f"Also at {each}" for each in elsewhere)
@@ -106,7 +111,7 @@ def read_result(result: dict[str, Any], path: str, rules: Rules) -> Finding:
         reviewers=_reviewers(result, path, rules.tool),
         rule=name,
         also_at=tuple(places[1:]),
-        fingerprints=_fingerprints(result, path),
+        fingerprints=fingerprints,
         suppressions=_suppressions(result, path),
     )
 
@@ -148,7 +153,7 @@ def _score(value: Any, path: str) -> float:
 
 
 def _message(
-    result: dict[str, Any], path: str, rule: dict[str, Any]
+    result: dict[str, Any], path: str, rule: dict[str, Any], *, most: int
 ) -> tuple[str, str]:
     """Title and detail: the first line of the message, and all of it if longer."""
     here = below(path, "message")
@@ -161,11 +166,12 @@ def _message(
     if text is None:
         refuse(f"{here}.text", "missing")
     whole = check_text(text, f"{here}.text", most=MOST_DETAIL, filled=True)
-    whole = _EMBEDDED_LINK.sub(r"\1", _filled(whole, message, here)).strip()
+    whole = _EMBEDDED_LINK.sub(r"\1", _filled(whole, message, here))
+    whole = whole.replace("\\[", "[").strip()
     first, _, more = whole.partition("\n")
     title = " ".join(first.split()) or "(no text)"
-    if len(title) > _LONG_TITLE:
-        return title[: _LONG_TITLE - 1] + "…", whole[:MOST_DETAIL]
+    if len(title) > most:
+        return title[: most - 1] + "…", whole[:MOST_DETAIL]
     return title, more.strip()[:MOST_DETAIL]
 
 
@@ -207,8 +213,12 @@ def _places(
     if result.get("locations") is None:
         return "", [], []
     here = f"{path}.locations"
-    where, places, elsewhere = "", [], []
-    for n, entry in enumerate(check_list(result["locations"], here, most=_MOST_PLACES)):
+    where = ""
+    places: dict[Place, None] = {}
+    elsewhere: dict[str, None] = {}
+    for n, entry in enumerate(
+        check_list(result["locations"], here, most=MOST_FINDINGS)
+    ):
         location = check_object(entry, f"{here}[{n}]")
         if location.get("physicalLocation") is None:
             continue
@@ -219,10 +229,10 @@ def _places(
         if n == 0 or not where:
             where = file
         if file != where:
-            elsewhere.append(f"{file}:{place.line}" if place else file)
-        elif place and place not in places:
-            places.append(place)
-    return where, places, elsewhere
+            elsewhere[f"{file}:{place.line}" if place else file] = None
+        elif place:
+            places[place] = None
+    return where, list(places), list(elsewhere)
 
 
 def _file(physical: dict[str, Any], path: str, rules: Rules) -> str:
