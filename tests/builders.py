@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
 
 from django.db import transaction
 
@@ -24,6 +25,12 @@ from results import days, recording
 
 START = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)  # a Monday
 _uploads = count(1)
+
+
+def some[T](value: T | None) -> T:
+    """The value, which must be there."""
+    assert value is not None
+    return value
 
 
 def make_project(slug="acme/shop", **fields):
@@ -72,7 +79,7 @@ def make_contribution(results=("test_a", "test_b"), **fields):
         for place, one in enumerate(made)
     ]
     outcomes = [one.outcome for one in placed]
-    values = {
+    values: dict[str, Any] = {
         "results": placed,
         "processes": ["main"],
         "order": OrderQuality.ASSUMED,

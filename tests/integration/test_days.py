@@ -17,6 +17,7 @@ from tests.builders import (
     make_result,
     make_run,
     rebuild_days,
+    some,
 )
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +59,7 @@ def test_a_day_adds_up_its_runs(project):
         "total_s": 1.25,
         "durations": [0.5, 0.75, 0.75],
     }
-    columns = day_columns.decode(bytes(Day.objects.get().data))
+    columns = day_columns.decode(bytes(some(Day.objects.get().data)))
     assert columns.tests.tolist() == [0, 1, 2]
     assert columns.counts["runs"].tolist() == [3, 2, 2]
     assert columns.counts["passed"].tolist() == [2, 0, 0]
@@ -94,7 +95,7 @@ def test_a_late_shard_is_counted_once(project):
 
 def test_a_change_during_the_work_leaves_the_day_dirty(project):
     record(project, ["test_a"], "r1")
-    day = days.claim(datetime.now(UTC))
+    day = some(days.claim(datetime.now(UTC)))
     record(project, ["test_a"], "r2")
     days.work(day)
     assert days.waiting(project.pk) == 1
@@ -114,8 +115,8 @@ def test_a_day_is_claimed_by_one(project):
 def test_a_killed_workers_day_is_taken_over_and_its_late_result_dropped(project):
     record(project, ["test_a"], "r1")
     now = datetime.now(UTC)
-    lost = days.claim(now)
-    taken = days.claim(now + days.LEASE + timedelta(seconds=1))
+    lost = some(days.claim(now))
+    taken = some(days.claim(now + days.LEASE + timedelta(seconds=1)))
     assert taken.pk == lost.pk
     days.work(lost)
     assert Day.objects.get().data is None
@@ -128,14 +129,15 @@ def test_an_unknown_error_is_noted_and_tried_again_later(project):
     pauses = []
     moment = datetime.now(UTC)
     for _ in range(3):
-        day = days.claim(moment)
+        day = some(days.claim(moment))
         days.give_back(day, "OSError: disk")
         noted = Day.objects.get()
         assert (noted.error, days.claim(moment)) == ("OSError: disk", None)
-        pauses.append((noted.not_before - datetime.now(UTC)).total_seconds())
-        moment = noted.not_before + timedelta(seconds=1)
+        not_before = some(noted.not_before)
+        pauses.append((not_before - datetime.now(UTC)).total_seconds())
+        moment = not_before + timedelta(seconds=1)
     assert [round(pause, -1) for pause in pauses] == [10, 20, 40]
-    days.work(days.claim(moment))
+    days.work(some(days.claim(moment)))
     fresh = Day.objects.get()
     assert (fresh.error, fresh.attempts, fresh.dirty) == ("", 0, False)
 
@@ -145,7 +147,7 @@ def test_the_newest_day_comes_first(project):
     make_run(project, context=context)
     make_run(project, context=later(make_context("r2"), days=3))
     make_run(project, context=later(make_context("r3"), days=1))
-    claimed = [days.claim(datetime.now(UTC)).date for _ in range(3)]
+    claimed = [some(days.claim(datetime.now(UTC))).date for _ in range(3)]
     assert claimed == sorted(claimed, reverse=True)
 
 

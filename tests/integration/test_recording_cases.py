@@ -21,7 +21,8 @@ def resolve(project, names):
 def test_two_workers_that_meet_the_same_new_tests_number_them_once():
     project = make_project()
     names = [f"test_{n}" for n in range(60)]
-    start, found, errors = threading.Barrier(4), {}, []
+    start, errors = threading.Barrier(4), []
+    found: dict[int, dict[str, int]] = {}
 
     def work(worker):
         try:

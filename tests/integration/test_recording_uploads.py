@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -184,7 +185,7 @@ def test_a_replay_of_the_first_leaves_its_copy_a_copy(project):
     assert list(copies) == [(None,), (701,)]
 
 
-UPLOADS = [
+UPLOADS: list[dict[str, Any]] = [
     {"results": {"test_a": "passed", "test_b": "failed"}, "context": {"shard": "1/2"}},
     {"results": {"test_c": "failed"}, "context": {"shard": "2/2", "commit": "c9"}},
     {"results": {"test_c": "passed"}, "context": {"shard": "2/2", "attempt": 2}},
@@ -209,7 +210,7 @@ def test_the_order_of_processing_changes_nothing():
         ]
         for place in order:
             run_id = store(prepared[place]).run_id
-        run = Run.objects.filter(pk=run_id).values().get()
+        run: dict[str, Any] = dict(Run.objects.filter(pk=run_id).values().get())
         for name in ("id", "project_id", "created_at", "updated_at", "version"):
             del run[name]
         base = 10_000 + 10 * number

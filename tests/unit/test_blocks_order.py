@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +22,7 @@ def orders(draw, *, timed: bool):
     duration = np.array(
         draw(st.lists(st.integers(0, 99_999), min_size=n, max_size=n)), float
     )
-    starts = None
+    starts: Any = None
     if timed:
         ticks = draw(
             st.lists(st.integers(-(10**6), 10**9), min_size=kept, max_size=kept)
@@ -49,15 +51,19 @@ def test_starts_come_back_to_a_tenth_of_a_millisecond(case):
     order, duration = case
     back = order_blocks.decode(order_blocks.encode(order, duration), duration)
     assert same_places(back, order)
+    assert back.starts is not None
     assert np.allclose(back.starts, order.starts, rtol=0, atol=6e-5)
 
 
 def test_starts_do_not_drift_over_many_tests():
     n = 10_000
     duration = np.full(n, 0.001)
-    starts = 1_764_520_000.0 + np.arange(n) * 0.00123  # never a whole tenth
+    starts = (
+        np.float64(1_764_520_000.0) + np.arange(n, dtype=np.float64) * 0.00123
+    )  # never a whole tenth
     order = Order(np.array([n], np.int32), np.arange(n, dtype=np.int32), starts)
     back = order_blocks.decode(order_blocks.encode(order, duration), duration)
+    assert back.starts is not None
     assert abs(back.starts[-1] - starts[-1]) < 6e-5
 
 
@@ -93,5 +99,6 @@ def test_version_1_stays_readable(data):
     assert order.lengths.tolist() == [3, 0, 2]
     assert order.rows.tolist() == [4, 0, 2, 1, 3]
     if data == TIMED_1:
+        assert order.starts is not None
         since = order.starts - 1_764_520_000
         assert np.allclose(since, [0, 0.2501, 0.26, 1.5, 3.25], rtol=0, atol=6e-5)

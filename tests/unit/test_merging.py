@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -180,7 +182,7 @@ results = st.dictionaries(
     st.tuples(outcomes, flags, st.integers(1, 3), st.sampled_from([0.5, 1.0])),
     max_size=5,
 )
-uploads = st.lists(
+uploads: st.SearchStrategy[Any] = st.lists(
     st.builds(
         dict,
         results=results,
@@ -221,7 +223,7 @@ def one_slowly(given_uploads, number):
     marks |= Flag.LEAKING if any(r[1] & Flag.LEAKING for *_, r in stands) else NONE
     marks |= Flag.CONFLICT if any(differ(stands, place) for place in places) else NONE
     marks |= Flag.DUPLICATE if len(places) > 1 else NONE
-    worst = max((result[0] for *_, result in stands), key=SEVERITY.get)
+    worst = max((result[0] for *_, result in stands), key=lambda one: SEVERITY[one])
     return worst, marks, max(counts)
 
 
@@ -233,7 +235,10 @@ def by_attempt(mine):
 
 def disagrees(mine):
     """Whether one job's attempts disagree, those inside an upload included."""
-    told = {max((r[0] for r in said), key=SEVERITY.get) for said in by_attempt(mine)}
+    told = {
+        max((r[0] for r in said), key=lambda one: SEVERITY[one])
+        for said in by_attempt(mine)
+    }
     had = 0
     for _, result in mine:
         had |= result[1]
