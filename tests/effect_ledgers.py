@@ -1,9 +1,19 @@
-"""Builders of effect ledgers: whole records with defaults, and their lines."""
+"""Builders of effect ledgers: whole records with defaults, their lines, and reading."""
 
 from __future__ import annotations
 
+import copy
+import io
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from formats.effects.ledger import read_ledger
+from formats.report import Rejected
+
+if TYPE_CHECKING:
+    from formats.effects.records import Ledger
 
 type Fields = dict[str, Any]
 
@@ -105,3 +115,28 @@ def observation(resource: Fields, sequence: int, **fields: object) -> Fields:
 
 def encode(*lines: object) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def read(raw: bytes, *, run_ended: bool = False) -> Ledger:
+    return read_ledger(io.BytesIO(raw), run_ended=run_ended)
+
+
+def refuse(raw: bytes) -> Rejected:
+    """Return how the whole of it was rejected; fails when it was taken."""
+    with pytest.raises(Rejected) as caught:
+        read(raw)
+    return caught.value
+
+
+def changed(line: Fields, path: str, value: object) -> Fields:
+    """The line with another value at a dotted path; `...` takes the key away."""
+    copied: Fields = copy.deepcopy(line)
+    inner: Any = copied
+    *parents, last = [int(p) if p.isdigit() else p for p in path.split(".")]
+    for parent in parents:
+        inner = inner[parent]
+    if value is ...:
+        del inner[last]
+    else:
+        inner[last] = value
+    return copied

@@ -49,10 +49,10 @@ def overlap(one: Record, other: Record) -> bool:
             or path in other_path.parents
             or other_path in path.parents
         )
-        return place == other_place and related
+        return bool(place == other_place and related)
     if one["kind"] == "owned":
         is_same = last == other_last or last == "*" or other_last == "*"
-        return place == other_place and is_same
+        return bool(place == other_place and is_same)
     return bool(one["location"] == other["location"])
 
 

@@ -23,10 +23,10 @@ _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 def read_objects(
-    stream: BinaryIO, *, notes: list[Note]
+    stream: BinaryIO, *, notes: list[Note], most: int = MOST_LINE
 ) -> Iterator[tuple[int, dict[str, Any]]]:  # Any: JSON not yet checked
     """Yield each line's number, from 1, and its object."""
-    for number, raw in _whole_lines(stream, notes):
+    for number, raw in _whole_lines(stream, notes, most):
         try:
             yield number, _decode(raw)
         except ValueError as error:
@@ -35,15 +35,17 @@ def read_objects(
             raise Rejected("nested too deeply", line=number) from error
 
 
-def _whole_lines(stream: BinaryIO, notes: list[Note]) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(
+    stream: BinaryIO, notes: list[Note], most: int
+) -> Iterator[tuple[int, bytes]]:
     stream.seek(0)
     for number in count(1):
-        raw = stream.readline(MOST_LINE + 1)
+        raw = stream.readline(most + 1)
         if raw.endswith(b"\n"):
             yield number, raw
             continue
-        if len(raw) > MOST_LINE and _ends_later(stream):
-            message = f"the line is longer than {MOST_LINE:,} bytes"
+        if len(raw) > most and _ends_later(stream):
+            message = f"the line is longer than {most:,} bytes"
             raise Rejected(message, line=number)
         if raw:
             message = "the file ends in the middle of a line, which was left out"
