@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from ingest import processing, retention
 from results import days
+from results import retention as old_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +59,14 @@ STAGES: tuple[Stage, ...] = (
         retention.work,
         retention.give_back,
         retention.waiting,
+    ),
+    Stage(
+        "forget",
+        "analyse",
+        old_facts.claim,
+        old_facts.work,
+        old_facts.give_back,
+        old_facts.waiting,
     ),
 )
 BY_NAME = {stage.name: stage for stage in STAGES}

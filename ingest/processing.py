@@ -135,16 +135,23 @@ def _prepare(
 
 
 def _store(upload: Upload, read: _Read, prepared: recording.Prepared | None) -> None:
+    warnings = [_as_warning(note, read) for note in read.notes]
     with transaction.atomic():
         claims.finish(
             upload,
             state=State.PROCESSED if read.kinds else State.REJECTED,
             errors=[_as_json(problem) for problem in read.damage],
-            warnings=[_as_warning(note, read) for note in read.notes],
+            warnings=warnings,
         )
-        if prepared is not None:
-            stored = recording.store(prepared)
-            Upload.objects.filter(pk=upload.pk).update(run_id=stored.run_id)
+        if prepared is None:
+            return
+        stored = recording.store(prepared)
+        if stored.same_as is not None:
+            text = f"already stored by upload {stored.same_as}"
+            warnings.append(_as_warning(Note("already-stored", text), read))
+        Upload.objects.filter(pk=upload.pk).update(
+            run_id=stored.run_id, warnings=warnings
+        )
 
 
 def _as_json(problem: FileProblem) -> dict[str, object]:
