@@ -19,6 +19,8 @@ STAYS = 0.70  # below this a claim leaves
 OWN_BF = float(np.log(20.0))
 RIVAL = float(np.log(30.0))
 FEWEST = 2
+EXPLAINED = 0.7  # share of the harmed outcomes after it, unless q < Q_VALUE
+Q_VALUE = 0.05
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Standing:
 
     own, best   natural logs of Bayes factors: its own, the victim's best
     traced      own, from recorded orders alone
+    explained   share of the failures (of the passes, for a setter) that came after it
     drifting    its before-vector follows the commits (only when they differ)
     fixed       no test was ever seen on both sides of the victim
     regressed   a failing stretch explains the outcomes better than a flake
@@ -38,6 +41,8 @@ class Standing:
     traced: float
     n_failed: int
     n_passed: int
+    explained: float = 1.0
+    q_value: float = 0.0
     group: tuple[int, ...] = ()
     drifting: bool = False
     fixed: bool = False
@@ -51,6 +56,10 @@ def decide(standing: Standing) -> tuple[Status, tuple[Doubt, ...]]:
         (standing.posterior <= POSTERIOR, Doubt.POSTERIOR),
         (standing.own <= OWN_BF, Doubt.EVIDENCE),
         (standing.own < standing.best - RIVAL, Doubt.RIVAL),
+        (
+            standing.explained < EXPLAINED and standing.q_value >= Q_VALUE,
+            Doubt.PARTIAL,
+        ),
         (min(standing.n_failed, standing.n_passed) < FEWEST, Doubt.FEW),
         (standing.drifting, drift),
         (standing.fixed and not standing.drifting, Doubt.ORDER),

@@ -7,8 +7,8 @@ Test numbers are dense (0 .. n_tests - 1) within one project.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 
@@ -144,6 +144,23 @@ class History:
                 int(run.tests.min()) < 0 or int(run.tests.max()) >= self.n_tests
             ):
                 raise HistoryError("a run holds a test number out of range")
+
+
+def keep_failures(history: History, test: int, *, runs: Set[int]) -> History:
+    """The history in which `test` failed only in these runs (indices).
+
+    Two failure signatures of one test may have two causes: judge each with the other
+    signature's failures taken out (they say neither passed nor failed).
+    """
+    made = []
+    for index, run in enumerate(history.runs):
+        other = (run.tests == test) & (run.states == State.FAILED)
+        if index in runs or not other.any():
+            made.append(run)
+            continue
+        states = np.where(other, State.UNOBSERVED, run.states).astype(np.int8)
+        made.append(replace(run, states=states))
+    return replace(history, runs=tuple(made))
 
 
 def make_run(

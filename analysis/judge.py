@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.catalogue import Pool
-from analysis.classes import classify, missing_for
+from analysis.classes import ENOUGH, classify, missing_for
 from analysis.history import Floats, History, Ints
 from analysis.judgement import Class, Judgement
 from analysis.naming import Masses, name_candidates
@@ -26,6 +26,8 @@ from analysis.sceptic import adjusted
 from analysis.shares import FREE
 from analysis.stories import stretches
 from analysis.weighing import Case, Row, own_parts, weigh_row
+
+SHARED = 0.9  # of the order posterior, for a file to be named instead of a test
 
 
 def judge(history: History, test: int, *, beliefs: Beliefs | None = None) -> Judgement:
@@ -114,8 +116,20 @@ def _assembled(
         same_commit=row.outcomes.same_commit,
         probe=propose(case.history, test, row.outcomes, candidates, masses.rank),
         missing=missing_for(cls, row.outcomes, candidates, ordered=bool(row.n_failed)),
+        file=_file(case.history, masses.posterior),
         stretch=_stretch(row.outcomes) if cls is Class.REGRESSION else None,
     )
+
+
+def _file(history: History, posterior: Floats) -> int | None:
+    """The file that holds nearly all of the order posterior, split over its tests."""
+    total = float(posterior.sum())
+    if history.files is None or total < ENOUGH or posterior.max() > total / 2:
+        return None
+    mass = posterior[: history.n_tests] + posterior[history.n_tests :]
+    by_file = np.bincount(history.files, weights=mass)
+    best = int(np.argmax(by_file))
+    return best if len(by_file) > 1 and by_file[best] > SHARED * total else None
 
 
 def _stretch(outcomes: Outcomes) -> tuple[int, int] | None:

@@ -47,6 +47,7 @@ class Doubt(StrEnum):
     POSTERIOR = "posterior"  # other explanations hold more than 5 %
     EVIDENCE = "evidence"  # its own observations are too weak
     RIVAL = "rival"  # another candidate explains far more
+    PARTIAL = "partial"  # it explains too few of the failures, and q is not small
     FEW = "few"  # fewer than two failures, or two passes
     GROUP = "group"  # others ran before in exactly the same runs
     CONFOUNDED = "confounded"  # a regression landed together with it
@@ -109,6 +110,8 @@ class Judgement:
     stories     posterior of each story; VICTIM and BRITTLE sum their candidates;
                 all of them sum to one
     candidates  best first; the first three that are not claims are suspects
+    file        a file (number) whose tests together hold the evidence though none
+                does alone: a fixture of it leaks after its last user
     missing     what would be needed, when the class is UNEXPLAINED
     """
 
@@ -121,6 +124,7 @@ class Judgement:
     same_commit: bool
     probe: Probe | None = None
     missing: str = ""
+    file: int | None = None
     stretch: tuple[int, int] | None = None  # failing commits, when a regression
     method_version: int = METHOD_VERSION
 

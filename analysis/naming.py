@@ -53,7 +53,7 @@ def name_candidates(
         leaker + (n_tests if story is Story.BRITTLE else 0)
         for leaker, story in case.beliefs.proven.get(test, {}).items()
     }
-    columns = [*sorted(proven), *(c for c in _best(masses) if c not in proven)]
+    columns = [*sorted(proven), *(c for c in _best(row, masses) if c not in proven)]
     found = [
         _candidate(case, row, index, column, masses, proven=column in proven)
         for column in columns[: max(NAMED, len(proven))]
@@ -87,8 +87,10 @@ def _candidate(
     )
 
 
-def _best(masses: Masses) -> list[int]:
+def _best(row: Row, masses: Masses) -> list[int]:
     """Columns by rank, ties by own evidence: by nothing but the data."""
+    if not row.n_failed or not row.n_passed:
+        return []  # without a contrast in known orders nobody is suspected
     rank = masses.rank
     top = min(2 * NAMED, len(rank))
     short = np.argpartition(-rank, top - 1)[:top]
@@ -138,11 +140,20 @@ def _standing(
         traced=_traced(case, row, index, column, own),
         n_failed=row.n_failed,
         n_passed=row.n_passed,
+        explained=_explained(row, column),
+        q_value=float(masses.q_values[column]),
         group=group,
         drifting=drifting,
         fixed=fixed,
         regressed=row.free[Story.REGRESSION] > row.free[Story.FLAKE],
     )
+
+
+def _explained(row: Row, column: int) -> float:
+    """Share of the outcomes to explain that came after the candidate."""
+    setter, test = divmod(column, len(row.failed))
+    after = row.passed[test] if setter else row.failed[test]
+    return float(after) / max(row.n_passed if setter else row.n_failed, 1)
 
 
 def _open(case: Case, index: int, test: int, group: tuple[int, ...]) -> tuple[int, ...]:

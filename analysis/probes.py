@@ -16,6 +16,7 @@ from analysis.judgement import Ask, Candidate, Probe, Status
 from analysis.outcomes import Outcomes
 
 _SPREAD = 0.5  # of the order posterior; a best candidate above it is tried alone
+_FAINT, _MANY = 0.1, 8  # no candidate after that many failures: perhaps a pair
 _WIDE = 0.005  # candidates below this share are left out of the next order
 
 
@@ -43,6 +44,12 @@ def propose(
             Ask.PAIR,
             "Running the two in a fresh process proves or clears it.",
             (best.test, test),
+        )
+    if order_mass > _SPREAD and best.rank < _FAINT and outcomes.n_failed >= _MANY:
+        return Probe(
+            Ask.PREFIX,
+            "No single test explains so many failures: minimise the shortest failing "
+            "prefix.",
         )
     if order_mass > _SPREAD:
         return next_order(history, test, posterior)

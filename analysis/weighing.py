@@ -67,7 +67,8 @@ def weigh_row(case: Case, index: int) -> Row:
     log_bf = np.concatenate((leaker.evidence, setter.evidence)) - ordered
     p_values = np.concatenate((fisher(counts), fisher(counts, setter=True)))
     test = int(case.observations.tests[index])
-    log_bf[[test, test + case.history.n_tests]] = -np.inf
+    barred = [test, *case.beliefs.refuted.get(test, frozenset())]
+    log_bf[barred] = log_bf[np.array(barred) + case.history.n_tests] = -np.inf
     free = _free(case, outcomes, index)
     return Row(
         outcomes=outcomes,
