@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.browser.board import board, open_page
 from tests.services import chromium
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import ConsoleMessage, Page, Request
+
+__all__ = ["board", "open_page"]
 
 AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
 # Playwright's own loop runs in this thread, and Django then refuses its database.

@@ -1,0 +1,76 @@
+"""A project that has something to show, and its admin at a browser."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from projects.creation import create_project
+from projects.models import Role
+from results.models import Run
+from tests.delivering import BROKEN, FIRST, GREEN, send
+from tests.visiting import PASSWORD, base, make_user
+
+
+@pytest.fixture
+def board(transactional_db, live_server):
+    """A project with green, red, damaged and incomplete runs, and its admin."""
+    made = create_project("acme/shop", actor="a test")
+    ana = make_user("ana", is_staff=True)
+    made.project.memberships.create(user=ana, role=Role.ADMIN)
+    now = datetime.now(UTC)
+    runs = {
+        "ci-1": ([GREEN], {}),
+        "ci-2": ([GREEN, BROKEN], {}),
+        "ci-3": ([GREEN], {"shard": {"index": 1, "count": 2}, "pr": 538}),
+        "ci-4": ([FIRST], {"environment": {"os": "linux"}}),
+    }
+    for age, (name, (files, context)) in enumerate(reversed(runs.items()), start=1):
+        started = (now - timedelta(hours=age)).isoformat()
+        values = {"branch": "main", "commit": f"{age:040x}", "started_at": started}
+        send(made, *files, run=name, **values | context)
+    red = Run.objects.get(name="ci-4")
+    return SimpleNamespace(
+        url=live_server.url,
+        project=made.project,
+        base=live_server.url + base(made.project),
+        red=red.pk,
+        damaged=Run.objects.get(name="ci-2").pk,
+        test=made.project.tests.get(name="test_session").pk,
+        failure=red.failures.get(outcome=1).pk,
+        upload=made.project.uploads.first().pk,
+    )
+
+
+@pytest.fixture
+def open_page(new_context, board):
+    """Open a page of the board as its admin; what goes wrong is in `page.wrong`."""
+
+    def _open(path="/", *, signed_in=True, **options):
+        page = new_context(**options).new_page()
+        page.wrong = []
+        page.on("console", lambda message: _note(page, message))
+        page.on("pageerror", lambda error: page.wrong.append(str(error)))
+        page.on("request", lambda request: _check(page, board, request))
+        if signed_in:
+            page.goto(f"{board.url}/sign-in")
+            page.get_by_label("User name").fill("ana")
+            page.get_by_label("Password").fill(PASSWORD)
+            page.keyboard.press("Enter")
+            page.wait_for_url(f"{board.url}/")
+        page.goto(path if path.startswith("http") else board.base + path)
+        return page
+
+    return _open
+
+
+def _note(page, message):
+    if message.type in ("error", "warning"):
+        page.wrong.append(message.text)
+
+
+def _check(page, board, request):
+    if not request.url.startswith((board.url, "data:", "blob:")):
+        page.wrong.append(f"asked {request.url}")
