@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from formats.report import FileProblem
+from projects.creation import create_project
 from results import models
 from results.models import Block, Failure, Run, Shard
 from results.queries import runs
+from tests.asking import told
 from tests.builders import (
     make_context,
     make_project,
@@ -20,6 +22,7 @@ from tests.builders import (
     rebuild_days,
     store,
 )
+from tests.delivering import GREEN, send
 
 pytestmark = pytest.mark.django_db
 
@@ -255,3 +258,13 @@ def test_processes_without_results_do_not_disturb_the_order(project):
         r.nodeid[-6:]: (r.worker, r.position) for r in runs.list_results(run.pk).items
     }
     assert rows == {"test_a": ("gw2", 1), "test_b": ("gw2", 0), "test_c": ("gw0", 0)}
+
+
+def test_the_sender_of_a_repeated_report_is_told_so():
+    acme = create_project("acme/app", actor="test")
+    first = send(acme, GREEN, run="7")
+    again = send(acme, GREEN, run="7", ci_url="https://ci.example/2")
+    upload = told(f"/uploads/{again}", acme.token)
+    assert upload["state"] == "processed"
+    messages = [warning["message"] for warning in upload["warnings"]]
+    assert messages == [f"already stored by upload {first}"]
