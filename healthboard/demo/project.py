@@ -17,7 +17,6 @@ from projects.models import Project, Scope
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SLUG = "demo/lantern"
 _TITLE = "A made-up agent runtime with made-up failures"
 _ACTOR = "demo"
 

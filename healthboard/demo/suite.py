@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+SLUG = "demo/lantern"
 SHARDS = 3
 
 

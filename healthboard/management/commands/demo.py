@@ -14,12 +14,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from healthboard.demo.deliveries import deliveries
-from healthboard.demo.project import SLUG, NotADemo, borrowed_token, demo_project
+from healthboard.demo.project import NotADemo, borrowed_token, demo_project
 from healthboard.demo.sending import SendingFailed, Server
+from healthboard.demo.suite import SLUG
 
 
 class Command(BaseCommand):
     help = "Fill a demo project with thirty days of CI history."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--url", default="http://localhost:8000")

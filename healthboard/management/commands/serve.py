@@ -99,6 +99,8 @@ def _tell_parts(host: str, address: str) -> None:
         os.environ["SITE_ROOT"] = address
     if not os.environ.get("ALLOWED_HOSTS") and host not in EVERYWHERE:
         os.environ["ALLOWED_HOSTS"] = ",".join([*settings.ALLOWED_HOSTS, host])
+    # On a terminal a line for each upload would push the first password out of sight.
+    os.environ["LOG_LEVEL"] = os.environ.get("LOG_LEVEL") or "WARNING"
 
 
 def _web(listener: socket.socket) -> Part:
