@@ -15,7 +15,7 @@ from formats.reviews.review import MOST_NAME, MOST_REVIEWERS, Provenance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LINE = re.compile(r"\W{0,20}(?:FleetReview\s{1,3})?provenance\b", re.IGNORECASE)
+_LINE = re.compile(r"[\W_]{0,20}(?:FleetReview\s{1,3})?provenance\b", re.IGNORECASE)
 _KEY = re.compile(
     r"\b(?P<key>models?|cost|duration|rounds?|files\s?examined)\s{0,3}[:=]",
     re.IGNORECASE,
@@ -48,7 +48,7 @@ def read_provenance(line: str, *, number: int) -> tuple[Provenance, list[Note]]:
     """Read the parts of the line; `number` is its own, for the notes."""
     plain = line.replace("*", "").replace("`", "")
     keys = list(_KEY.finditer(plain))
-    ends = [key.start() for key in keys[1:]] + [len(plain)]
+    ends = [*(key.start() for key in keys), len(plain)][1:] if keys else []
     found: dict[str, object] = {}
     notes = []
     for key, end in zip(keys, ends, strict=True):
