@@ -184,7 +184,7 @@ def _write_shard(prepared: Prepared, run: Run) -> tuple[Shard, int | None]:
         shard.roster = None
         shard.tests = shard.failing = 0
         shard.duration_s, shard.wall_s = 0.0, None
-        shard.reported, shard.damage = {}, []
+        shard.reported = {}
         shard.only_in_report = shard.only_in_trace = 0
         note = problems.already_stored(same_as)
         shard.notes = [{"code": "already-stored", "message": note, "line": None}]

@@ -53,8 +53,6 @@ def is_mended(shard: Shard, damage: Damage, siblings: Iterable[Shard]) -> bool:
     and kind, or by a later attempt. `siblings` are the uploads of the same place."""
     wanted = {damage["kind"]} if damage.get("kind") else _RESULT_KINDS
     for other in siblings:
-        if other.same_as_upload:
-            continue
         if other.attempt > shard.attempt and has_results(other):
             return True
         later = other.attempt == shard.attempt and other.upload_id > shard.upload_id

@@ -72,6 +72,19 @@ def test_damage_is_mended_by(project, results, context, mended):
     assert ("mended" in kinds(run)) == mended
 
 
+def test_damage_is_mended_by_a_good_report_that_was_known_before(project):
+    record(project, ["test_a"], digests=["good"])
+    assert record(project, None, damage=["a.xml"]).outcome == "damaged"
+    run = record(project, ["test_a"], digests=["good"])
+    assert (run.outcome, run.reported["tests"]) == ("passed", 1)
+
+
+def test_damage_is_not_mended_by_the_same_damage_again(project):
+    for _ in range(2):
+        run = record(project, ["test_a"], damage=["b.xml"], digests=["good", "bad"])
+        assert (run.outcome, run.tests) == ("damaged", 1)
+
+
 def test_damage_is_not_mended_by_an_earlier_upload(project):
     record(project, None, damage=["a.xml"], upload_id=902)
     run = record(project, ["test_a"], upload_id=901)
