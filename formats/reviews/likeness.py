@@ -87,7 +87,9 @@ def files_in(text: str) -> list[str]:
 def _alike(findings: Mapping[str, Finding], keys: Sequence[str]) -> Iterator[Link]:
     words = _weighed(findings, keys)
     totals = {key: sum(each.values()) for key, each in words.items()}
-    for left, right in _candidates(words, _by_severity(findings, keys)):
+    for left, right in candidates(words, _by_severity(findings, keys)):
+        if not close(findings[left], findings[right]):
+            continue
         fewer, more = sorted((words[left], words[right]), key=len)
         shared = {word: fewer[word] for word in fewer if word in more}
         weight = sum(shared.values())
@@ -124,7 +126,7 @@ def _spelled(shared: Mapping[str, float], title: str) -> str:
     return ", ".join(written.get(word, word) for word in rarest)
 
 
-def _candidates(
+def candidates(
     words: Mapping[str, Mapping[str, float]], keys: Iterable[str]
 ) -> set[tuple[str, str]]:
     """Pairs that share a rare word, and neighbours among those with equal words."""

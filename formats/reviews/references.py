@@ -13,7 +13,7 @@ from formats.reviews.likeness import files_in
 from formats.reviews.review import Finding
 
 _PULL = re.compile(
-    r"(?:\b(?P<word>[A-Za-z]{1,20})\s?)?(?<![\w/&#])#(?P<number>\d{1,9})\b"
+    r"(?:\b(?P<word>[A-Za-z]{1,20})\s?)?(?:(?<![\w/&#])|(?<=\bPR)|(?<=\bMR))#(?P<number>\d{1,9})\b"
 )
 # "#1" behind one of these counts something else.
 _OTHER = frozenset(

@@ -373,23 +373,26 @@ JSON = st.recursive(
 )
 
 
+def rejection(document):
+    """Why a log is rejected; None where it is read."""
+    try:
+        read(document)
+    except Rejected as error:
+        return error
+    return None
+
+
 @given(st.dictionaries(st.sampled_from(SARIF_KEYS), JSON, max_size=4))
 def test_any_result_is_read_or_rejected_at_its_path(changes):
-    try:
-        review = read(log(result(**changes)))
-    except Rejected as error:
-        assert (error.path or "").startswith("runs[0].")
-    else:
-        assert len(review.findings) == 1
+    error = rejection(log(result(**changes)))
+
+    assert error is None or error.path.startswith("runs[0].results[0].")
 
 
 @given(
     st.sampled_from(["tool", "artifacts", "originalUriBaseIds", "invocations"]), JSON
 )
 def test_any_run_is_read_or_rejected_at_its_path(key, value):
-    try:
-        review = read(log(result(), **{key: value}))
-    except Rejected as error:
-        assert (error.path or "").startswith("runs[0].")
-    else:
-        assert len(review.findings) == 1
+    error = rejection(log(result(), **{key: value}))
+
+    assert error is None or error.path.startswith("runs[0].")
