@@ -11,7 +11,7 @@ because its own BF must speak.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ ALPHA = 0.05
 RANKING = 4.5
 _HOPE = 9.0  # nats below the threshold at which a candidate may still enter later
 _MOST = 100
+_LARGEST = 600.0  # nats; beyond, a double overflows
 _WIDEST = 2048  # columns that are followed from entry to entry
 
 
@@ -66,8 +67,46 @@ class Pool:
 type Enrich = Callable[[int, Floats], tuple[Floats, tuple[int, ...]]]
 
 
+class _Building:
+    """A catalogue while entries come in; the only state of this module."""
+
+    def __init__(self, log_bf: NDArray[np.floating], log_z: Floats) -> None:
+        self.log_bf = log_bf
+        self.log_z = log_z
+        self.scale = np.ones(len(log_z))
+        self.entries: list[Entry] = []
+        self.shares: list[Floats] = []
+
+    def absorb(self, column: int, enrich: Enrich) -> None:
+        """Add one entry and let it take its part of every victim."""
+        entry, log_part, log_rest = _entry(column, self.log_bf, self.log_z, enrich)
+        self.entries.append(entry)
+        self.log_z = np.logaddexp(log_rest, log_part)
+        kept = 1.0 - entry.rate
+        self.scale *= kept
+        self.shares = [share + np.log(kept) for share in self.shares]
+        self.shares.append(log_part)
+
+    def pool(self) -> Pool:
+        if self.shares:
+            shares = np.exp(np.array(self.shares).T - self.log_z[:, None])
+        else:
+            shares = np.zeros((len(self.log_z), 0))
+        return Pool(
+            log_z=self.log_z,
+            scale=self.scale,
+            entries=tuple(self.entries),
+            shares=shares,
+        )
+
+
 def pool(
-    log_bf: NDArray[np.floating], log_z: Floats, *, threshold: float, enrich: Enrich
+    log_bf: NDArray[np.floating],
+    log_z: Floats,
+    *,
+    threshold: float,
+    enrich: Enrich,
+    given: Sequence[int] = (),
 ) -> Pool:
     """Build the catalogue.
 
@@ -75,35 +114,24 @@ def pool(
     log_z   (T,) each victim's evidence under its own prior
     threshold  what Λ must exceed: `claim_threshold` or `RANKING`
     enrich  (column, responsibilities (T,)) -> (log_bf (T,) with cleaners, cleaners)
+    given   columns of leakers that are known already: they enter untested, first
     """
-    hopeful = _hopeful(log_bf, log_z, threshold)
+    building = _Building(log_bf, log_z)
+    for column in given:
+        building.absorb(column, enrich)
+    hopeful = _hopeful(log_bf, building.log_z, threshold)
+    hopeful = hopeful[~np.isin(hopeful, given)]
+    some = np.ascontiguousarray(log_bf[:, hopeful])
     open_ = np.ones(len(hopeful), dtype=bool)
-    scale = np.ones(len(log_z))
-    shares: list[Floats] = []
-    entries: list[Entry] = []
-    while open_.any() and len(entries) < _MOST:
-        terms = _terms(log_bf[:, hopeful], log_z)
-        support = np.where(
-            open_, logsumexp(terms, axis=0) - np.log(len(RATES)), -np.inf
-        )
-        best = int(np.argmax(support))
+    while open_.any() and len(building.entries) < _MOST:
+        terms = _terms(some, building.log_z)
+        support = logsumexp(terms, axis=0) - np.log(len(RATES))
+        best = int(np.argmax(np.where(open_, support, -np.inf)))
         if support[best] <= threshold:
             break
         open_[best] = False
-        entry, log_part, log_rest = _entry(int(hopeful[best]), log_bf, log_z, enrich)
-        entries.append(entry)
-        log_z = np.logaddexp(log_rest, log_part)
-        kept = 1.0 - entry.rate
-        scale *= kept
-        shares = [log_share + np.log(kept) for log_share in shares]
-        shares.append(log_part)
-    found = np.exp(np.array(shares).T - log_z[:, None]) if shares else None
-    return Pool(
-        log_z=log_z,
-        scale=scale,
-        entries=tuple(entries),
-        shares=np.zeros((len(log_z), 0)) if found is None else found,
-    )
+        building.absorb(int(hopeful[best]), enrich)
+    return building.pool()
 
 
 def _hopeful(
@@ -122,13 +150,9 @@ def _hopeful(
 
 def _terms(log_bf: NDArray[np.floating], log_z: Floats) -> Floats:
     """(rates, columns) log ∏_V [(1 - ρ) + ρ π BF / Z]."""
-    relative = log_bf - log_z[:, None] + np.log(DIRECTION)
-    return np.stack(
-        [
-            np.logaddexp(np.log1p(-rate), np.log(rate) + relative).sum(axis=0)
-            for rate in RATES
-        ]
-    )
+    relative = np.asarray(log_bf - log_z[:, None], dtype=np.float64)
+    ratio = DIRECTION * np.exp(np.minimum(relative, _LARGEST))
+    return np.stack([np.log(1 - rate + rate * ratio).sum(axis=0) for rate in RATES])
 
 
 def _entry(

@@ -115,7 +115,7 @@ def find_cleaners(
 
 def undone_by(one: Passage, cleaners: Sequence[int]) -> Bools:
     """(n,) whether any of these cleaners ran between leaker and victim."""
-    return _ran(one.between, np.array(cleaners, dtype=np.int32)).any(axis=1)
+    return _ran(one.between, np.array(sorted(cleaners), dtype=np.int32)).any(axis=1)
 
 
 def _shortlist(
@@ -135,9 +135,16 @@ def _shortlist(
 
 
 def _ran(between: tuple[Ints, ...], tests: Ints) -> Bools:
+    """(n, C) whether each of these (sorted) tests ran in between."""
     found = np.zeros((len(between), len(tests)), dtype=bool)
+    if not len(tests) or not between:
+        return found
+    longest = max((int(ahead.max(initial=0)) for ahead in between), default=0)
+    slot = np.full(max(longest, int(tests.max())) + 1, -1, dtype=np.int32)
+    slot[tests] = np.arange(len(tests), dtype=np.int32)
     for index, ahead in enumerate(between):
-        found[index] = np.isin(tests, ahead)
+        slots = slot[ahead]
+        found[index, slots[slots >= 0]] = True
     return found
 
 

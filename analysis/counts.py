@@ -48,6 +48,7 @@ def centre_of(bins: int) -> Floats:
     return (EDGES[:bins] + EDGES[1 : bins + 1] - 1) / 2.0
 
 
+type Keys = NDArray[np.intp]
 type Floats32 = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 
@@ -78,8 +79,8 @@ def count(
     stops, starts = observations.place[row, columns], observations.first[row, columns]
     longest = int((stops - starts).max(initial=0))
     bins = bins_for(longest)
-    shelves = bin_of(longest)[::-1] * np.int32(history.n_tests)
-    keys: tuple[list[Ints], list[Ints]] = ([], [])
+    shelves = bin_of(longest)[::-1].astype(np.intp) * history.n_tests
+    keys: tuple[list[Keys], list[Keys]] = ([], [])
     failed = observations.failed[row, columns]
     spans = zip(columns, starts.tolist(), stops.tolist(), failed.tolist(), strict=True)
     for column, start, stop, outcome in spans:
@@ -117,7 +118,7 @@ def _last_runs(tests: Ints) -> NDArray[np.intp]:
     return np.asarray(len(tests) - 1 - backwards, dtype=np.intp)
 
 
-def _sum(keys: list[Ints], n_tests: int, bins: int) -> Floats32:
-    joined = np.concatenate(keys) if keys else np.zeros(0, dtype=np.int32)
+def _sum(keys: list[Keys], n_tests: int, bins: int) -> Floats32:
+    joined = np.concatenate(keys) if keys else np.zeros(0, dtype=np.intp)
     summed = np.bincount(joined, minlength=n_tests * bins)
     return summed.reshape(bins, n_tests).astype(np.float32)

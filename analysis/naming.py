@@ -17,7 +17,7 @@ from analysis.groups import before_vectors, drifts, identical, shuffled
 from analysis.history import Floats
 from analysis.judgement import Candidate, Status
 from analysis.priors import Story
-from analysis.sceptic import Table
+from analysis.sceptic import Table, exact
 from analysis.stories import flake
 from analysis.weighing import Case, Row
 
@@ -70,14 +70,15 @@ def _candidate(
     standing = _standing(case, row, index, column, masses)
     status, doubts = (Status.PROVEN, ()) if proven else decide(standing)
     n_tests = case.history.n_tests
+    table = _table(row, column % n_tests)
     return Candidate(
         test=column % n_tests,
         story=Story.BRITTLE if column >= n_tests else Story.VICTIM,
         posterior=float(masses.posterior[column]),
         rank=float(masses.rank[column]),
         log_bf=float(masses.own_bf[column]),
-        table=_table(row, column % n_tests),
-        p_value=float(row.p_values[column]),
+        table=table,
+        p_value=exact(table, setter=column >= n_tests),
         q_value=float(masses.q_values[column]),
         lives_for=lives_for(float(row.hazard[column]), row.depth),
         status=status,

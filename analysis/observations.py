@@ -43,34 +43,27 @@ def observe(history: History, tests: Ints) -> Observations:
     place = np.full(shape, ABSENT, dtype=np.int32)
     failed = np.full(shape, ABSENT, dtype=np.int8)
     first = np.zeros(shape, dtype=np.int32)
-    where = np.full(history.n_tests, ABSENT, dtype=np.int32)
+    row_of = np.full(history.n_tests, ABSENT, dtype=np.int32)
+    row_of[tests] = np.arange(len(tests), dtype=np.int32)
+    wanted = row_of >= 0
     for column, run in enumerate(history.runs):
         if not usable(run):
             continue
-        place[:, column] = _places(run, tests, where)
-        found = place[:, column] >= 0
-        at = place[found, column]
+        # Backwards, so that the earliest execution of a repeated test stays.
+        at = np.flatnonzero(wanted[run.tests])[::-1].astype(np.int32)
+        place[row_of[run.tests[at]], column] = at
+        rows = np.flatnonzero(place[:, column] >= 0)
+        at = place[rows, column]
         states = run.states[at]
-        failed[found, column] = np.where(states == State.UNOBSERVED, ABSENT, states)
+        failed[rows, column] = np.where(states == State.UNOBSERVED, ABSENT, states)
         process = np.searchsorted(run.offsets, at, side="right") - 1
-        first[found, column] = run.offsets[process]
+        first[rows, column] = run.offsets[process]
     return Observations(tests=tests, place=place, failed=failed, first=first)
 
 
 def usable(run: Run) -> bool:
     """A whole run on a day that was not bad."""
     return run.whole and not run.bad_day
-
-
-def _places(run: Run, tests: Ints, where: Ints) -> Ints:
-    """(T,) index of each wanted test's first attempt; `where` is scratch space."""
-    where[run.tests] = ABSENT
-    indices = np.arange(len(run.tests), dtype=np.int32)
-    # Written backwards, so that the earliest execution of a repeated test stays.
-    where[run.tests[::-1]] = indices[::-1]
-    found: Ints = where[tests].copy()
-    where[run.tests] = ABSENT
-    return found
 
 
 def mixed(history: History) -> Ints:

@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from analysis.catalogue import RANKING, Pool, claim_threshold, pool
 from analysis.cleaners import find_cleaners, passage, undone_by
 from analysis.history import Floats
+from analysis.priors import Story
 from analysis.shares import FREE, learn
 from analysis.weighing import Case, Row, steady
 
@@ -46,11 +47,22 @@ def pool_rows(case: Case, rows: Sequence[Row]) -> Pools:
     told = np.array([[row.free[story] for story in FREE] for row in rows])
     told = told + learn(told, own)
     log_z = np.logaddexp(logsumexp(told, axis=1), own)
-    strict = claim_threshold(case.history.n_tests)
+    n_tests = case.history.n_tests
+    given = sorted(
+        test + (n_tests if story is Story.BRITTLE else 0)
+        for test, story in case.beliefs.leakers.items()
+    )
+    strict = claim_threshold(n_tests)
     return Pools(
         told=told,
-        claims=pool(log_bf, log_z, threshold=strict, enrich=enrich),
-        ranking=pool(log_bf, log_z, threshold=min(RANKING, strict), enrich=enrich),
+        claims=pool(log_bf, log_z, threshold=strict, enrich=enrich, given=given),
+        ranking=pool(
+            log_bf,
+            log_z,
+            threshold=min(RANKING, strict),
+            enrich=enrich,
+            given=given,
+        ),
     )
 
 

@@ -60,12 +60,16 @@ class Beliefs:
              victim's traceback)
     refuted  victim -> candidates that a replay cleared
     proven   victim -> candidates that a replay confirmed
+    leakers  tests that an earlier judgement of the whole suite claimed, as VICTIM's
+             leaker or BRITTLE's setter: they enter the catalogue untested, so that a
+             few tests can be judged again after one run as if all were
     """
 
     gate: Floats | None = None
     named: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
     refuted: Mapping[int, frozenset[int]] = field(default_factory=dict)
     proven: Mapping[int, Mapping[int, Story]] = field(default_factory=dict)
+    leakers: Mapping[int, Story] = field(default_factory=dict)
 
 
 def candidate_prior(

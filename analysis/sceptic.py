@@ -45,7 +45,8 @@ def table_of(counts: Counts, test: int) -> Table:
 def fisher(counts: Counts, *, setter: bool = False) -> Floats:
     """(n_tests,) one-sided p: failures after the candidate are not more than chance.
 
-    For a setter: passes after it are not. Hypergeometric upper tail P(K >= a) with
+    For a setter: passes after it are not. Exact below .05; a p-value that is surely
+    larger is given as 1 (`exact` has it). Hypergeometric upper tail P(K >= a) with
     n observations, r of them after the candidate and F failures (Fisher 1935).
     """
     failed = counts.failed.sum(axis=0).astype(np.int64)
@@ -54,8 +55,10 @@ def fisher(counts: Counts, *, setter: bool = False) -> Floats:
     n = counts.n_failed + counts.n_passed
     rows = failed + passed
     p_values = np.ones(len(rows))
-    # No excess over the margin's expectation: p is about a half or more, and 1 says it.
-    excess = np.flatnonzero(hits * n > rows * total)
+    # Less than a standard deviation above chance: p is above .05, and 1 says enough.
+    above = hits * n - rows * total
+    spread = rows * total * (n - rows) / max(n - 1, 1) * (n - total)
+    excess = np.flatnonzero((above > 0) & (above * above.astype(np.float64) > spread))
     # Many candidates share a table: each distinct one is worked out once.
     pairs, inverse = np.unique(
         hits[excess] * (n + 1) + rows[excess], return_inverse=True
@@ -63,6 +66,17 @@ def fisher(counts: Counts, *, setter: bool = False) -> Floats:
     tails = upper_tail(pairs // (n + 1), pairs % (n + 1), total, n)
     p_values[excess] = tails[inverse.reshape(-1)]
     return p_values
+
+
+def exact(table: Table, *, setter: bool = False) -> float:
+    """One-sided Fisher p of one table, as a statistics package gives it."""
+    after = table.failed_after + table.passed_after
+    failed = table.failed_after + table.failed_without
+    n = after + table.failed_without + table.passed_without
+    hits, total = (
+        (table.passed_after, n - failed) if setter else (table.failed_after, failed)
+    )
+    return float(upper_tail(np.array([hits]), np.array([after]), total, n)[0])
 
 
 def upper_tail(hits: Longs, rows: Longs, total: int, n: int) -> Floats:

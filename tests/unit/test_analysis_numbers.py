@@ -28,6 +28,7 @@ from analysis.sceptic import (
     Table,
     adjusted,
     benjamini_hochberg,
+    exact,
     fisher,
     table_of,
     upper_tail,
@@ -125,13 +126,29 @@ def test_fisher_agrees_with_scipy_on_every_small_table():
         assert math.isclose(tail, expected, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def test_fisher_of_a_history_uses_excess_only():
+def test_fisher_of_a_history_by_hand():
     # L = 1 before both failures and neither pass: 1 / C(4, 2) = 1/6
     history = _history([([1], F), ([1], F), ([2], P), ([2], P)])
     counts = _counts(history)
-    assert math.isclose(fisher(counts)[1], 1 / 6)
+    assert math.isclose(exact(table_of(counts, 1)), 1 / 6)
+    assert math.isclose(exact(table_of(counts, 2), setter=True), 1 / 6)
+    assert math.isclose(exact(table_of(counts, 2)), 1.0)
     assert fisher(counts)[2] == 1.0
-    assert math.isclose(fisher(counts, setter=True)[2], 1 / 6)
+
+
+@pytest.mark.parametrize("setter", [False, True])
+def test_fisher_of_all_candidates_is_exact_wherever_it_is_small(setter):
+    rng = np.random.default_rng(3)
+    runs = []
+    for _ in range(30):
+        ahead = [int(t) for t in rng.permutation(np.arange(1, 6))[: rng.integers(6)]]
+        runs.append((ahead, F if 2 in ahead or rng.random() < 0.1 else P))
+    counts = _counts(_history(runs))
+    found = fisher(counts, setter=setter)
+    for test in range(1, 6):
+        p_value = exact(table_of(counts, test), setter=setter)
+        assert p_value >= 0.05 or math.isclose(found[test], p_value, rel_tol=1e-9)
+    assert (min(found[1:]) < 0.05) is not setter
 
 
 def test_benjamini_hochberg_by_hand_and_by_scipy():
