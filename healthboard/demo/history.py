@@ -207,7 +207,7 @@ def _main_runs(commits: list[Commit], until: datetime) -> list[Run]:
                     python=python,
                     leak=_leak_on_main(commit.at, until),
                     ancestry=_shas(commits, index),
-                    elapsed=1 - days / DAYS,
+                    elapsed=max(0.0, 1 - days / DAYS),
                     traced=days <= _NO_TRACE_DAYS,
                     broken=_BROKEN_DAYS[1] <= days <= _BROKEN_DAYS[0],
                 )

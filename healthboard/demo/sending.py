@@ -16,6 +16,8 @@ from urllib.parse import quote, urlsplit
 from healthboard.demo.deliveries import CONTENT_TYPE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from healthboard.demo.deliveries import Delivery
 
 PATIENCE_S = 90.0
@@ -62,10 +64,11 @@ class Server:
         _, answer = self._ask("GET", path, None, {})
         return int(answer["pending"])
 
-    def wait(self, slug: str) -> None:
-        """Wait until everything is processed; give up when nothing moves any more."""
+    def remaining(self, slug: str) -> Iterator[int]:
+        """Yield how much is left until nothing is; give up when nothing moves."""
         least, moved = self.pending(slug), time.monotonic()
         while least:
+            yield least
             time.sleep(_PAUSE_S)
             now = self.pending(slug)
             if now < least:

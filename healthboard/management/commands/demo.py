@@ -45,8 +45,8 @@ class Command(BaseCommand):
                 new += server.send(delivery)
                 sent += 1
                 self._show(f"Demo: {sent} uploads sent, {delivery.elapsed:4.0%}")
-            self._show(f"Demo: {sent} uploads sent, waiting for the worker")
-            server.wait(slug)
+            for left in server.remaining(slug):
+                self._show(f"Demo: {sent} uploads sent, {left} still to be read")
             server.close()
         spent = time.monotonic() - started
         self._show(f"Demo: {sent} uploads, {new} new, in {spent:.0f} s", end="\n")
