@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
-from formats.outcomes import BY_CODE, FAILING
+from formats.outcomes import BY_CODE, CODE, FAILING, Outcome
 from results import problems, verdicts
 from results.blocks import Flag
 from results.loading import load_columns, parts_of
@@ -23,12 +23,15 @@ from results.models import Run, Shard, TestCase
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from projects.models import Project
     from results.blocks import Columns
     from results.verdicts import Place
 
 MOST_DUPLICATES = 100  # node ids that are kept
 _NAMES = {"error": "errors"}  # the others are named as the outcome
+_REPORTED = ("tests", "passed", "failed", "errors", "skipped")
 _WORDS = ("branch", "commit", "head_sha", "base_sha", "base_branch", "merge_base")
 
 
@@ -129,7 +132,7 @@ def _told(
         "failed_outside": outside,
         "bad": verdicts.is_bad(executed=counts.executed, failing=counts.failing),
         "order": verdicts.order_of(places.values()),
-        "reported": _reported(shards),
+        "reported": _reported(shards, columns),
         "duration_s": _duration(shards, columns, merged),
         "wall_s": max((s.wall_s for s in shards if s.wall_s is not None), default=None),
         "attempts": attempts[-1],
@@ -173,10 +176,40 @@ def _duplicated(run: Run, merged: Merged) -> tuple[list[str], int]:
     return list(cases.order_by("number").values_list("nodeid", flat=True)), len(numbers)
 
 
-def _reported(shards: Sequence[Shard]) -> dict[str, int]:
-    """Add up the elements of all reports."""
-    names = ("tests", "passed", "failed", "errors", "skipped")
-    return {name: sum(s.reported.get(name, 0) for s in shards) for name in names}
+def _reported(
+    shards: Sequence[Shard], columns: Mapping[int, Columns]
+) -> dict[str, int]:
+    """Add up the elements of all reports, and the tests that only a trace tells of.
+
+    A trace of what a report of the same part tells is the same elements once more.
+    """
+    total = dict.fromkeys(_REPORTED, 0)
+    seen: dict[tuple[str, int, int], NDArray[np.int32]] = {}
+    for shard in sorted(shards, key=lambda one: "junit" not in one.kinds):
+        place = (shard.job, shard.index, shard.attempt)
+        told = columns.get(shard.pk)
+        again = dict.fromkeys(_REPORTED, 0)
+        if told is not None:
+            known = seen.get(place, told.tests[:0])
+            if "junit" not in shard.kinds:
+                again = _elements(told.outcome[np.isin(told.tests, known)])
+            seen[place] = np.union1d(known, told.tests)
+        for name in _REPORTED:
+            # A module that was not collected is a result, but no element of a trace.
+            total[name] += max(shard.reported.get(name, 0) - again[name], 0)
+    return total
+
+
+def _elements(outcomes: NDArray[np.uint8]) -> dict[str, int]:
+    """Count outcomes in the words of a report."""
+    found = {o: int(np.count_nonzero(outcomes == CODE[o])) for o in Outcome}
+    return {
+        "tests": len(outcomes),
+        "passed": found[Outcome.PASSED] + found[Outcome.XPASSED],
+        "failed": found[Outcome.FAILED],
+        "errors": found[Outcome.ERROR],
+        "skipped": found[Outcome.SKIPPED] + found[Outcome.XFAILED],
+    }
 
 
 def _duration(

@@ -9,10 +9,10 @@ import numpy as np
 
 from formats.outcomes import BY_CODE, CODE, FAILING, SEVERITY, Outcome
 from results.blocks import Flag
-from results.loading import load_orders
 from results.models import Failure, Run, TestCase
 from results.queries import cursors
 from results.queries.merged import Loaded, load_runs
+from results.queries.places import places
 from results.queries.rows import names_of
 from results.queries.shapes import Page, ResultRow
 
@@ -113,7 +113,7 @@ def _items(
     columns = loaded.merged.columns.take(rows)
     names = names_of(project_id, columns.tests.tolist())
     told = _told(run_id, loaded, rows, [pk for pk, _ in names.values()])
-    places = _places(loaded, rows)
+    where = places(loaded, rows)
     items = []
     for at, (number, code, flags) in enumerate(
         zip(columns.tests.tolist(), columns.outcome, columns.flags, strict=True)
@@ -121,7 +121,7 @@ def _items(
         pk, nodeid = names.get(number, (0, f"test {number}"))
         text = told.get(number)
         duration = float(columns.duration[at])
-        worker, position = places[at]
+        worker, position = where[at]
         items.append(
             ResultRow(
                 test=pk,
@@ -178,31 +178,3 @@ def _told(
         if number not in found or rank > found[number][0]:
             found[number] = rank, _Told(pk, message, bytes(group).hex())
     return {number: told for number, (_, told) in found.items()}
-
-
-def _places(loaded: Loaded, rows: NDArray[np.intp]) -> list[tuple[str, int | None]]:
-    """Return worker and position of each result where its upload knows them."""
-    columns, source = loaded.merged.columns, loaded.merged.source
-    wanted = {loaded.shards[place].pk for place in source[rows].tolist()}
-    orders = load_orders({pk: loaded.columns[pk] for pk in wanted})
-    inverse: dict[int, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
-    for pk, order in orders.items():
-        at = np.full(len(loaded.columns[pk]), -1, np.int64)
-        at[order.rows] = np.arange(len(order.rows))
-        inverse[pk] = at, order.process()
-    places: list[tuple[str, int | None]] = []
-    for row in rows:
-        shard = loaded.shards[source[row]]
-        if shard.pk not in inverse:
-            places.append(("", None))
-            continue
-        at, process = inverse[shard.pk]
-        own = np.searchsorted(loaded.columns[shard.pk].tests, columns.tests[row])
-        where = int(at[own])
-        if where < 0:
-            places.append(("", None))
-            continue
-        name = shard.processes[process[where]]
-        position = int(orders[shard.pk].position()[where])
-        places.append((name, position))
-    return places
