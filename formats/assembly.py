@@ -91,11 +91,17 @@ def assemble(
 
 
 def _with_times(contribution: Contribution, files: Sequence[_File]) -> Contribution:
-    starts = _known(file.reading.started_at for file in files)
+    starts = sorted(
+        {
+            *_known(file.reading.started_at for file in files),
+            *(start for file in files for start in file.reading.later_starts),
+        }
+    )
     zoneless = _known(file.reading.zoneless_start for file in files)
     return replace(
         contribution,
-        started_at=min(starts, default=None),
+        started_at=starts[0] if starts else None,
+        later_starts=tuple(starts[1:]),
         zoneless_start=min(zoneless, default=""),
         wall_s=_wall(files),
     )

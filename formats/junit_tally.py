@@ -28,7 +28,7 @@ class Tally:
         self.wall: float | None = None
         self.seconds = 0.0
         self.timed = 0
-        self.zoned: datetime | None = None
+        self.zoned: set[datetime] = set()
         self.zoneless: tuple[datetime, str] | None = None
         self.parallel = False
         self.comparison = Comparison()
@@ -57,8 +57,7 @@ class Tally:
         if moment is None:
             return
         if moment.tzinfo is not None:
-            if self.zoned is None or moment < self.zoned:
-                self.zoned = moment
+            self.zoned.add(moment)
         elif self.zoneless is None or moment < self.zoneless[0]:
             self.zoneless = (moment, text.strip())
 
@@ -108,6 +107,7 @@ class Tally:
         if self.parallel or not self.tests:
             order = OrderQuality.UNKNOWN
             elements = [_without_place(element) for element in elements]
+        starts = sorted(self.zoned)
         return Reading(
             elements=elements,
             reported=Reported(
@@ -121,7 +121,8 @@ class Tally:
             suite_level_results=self.suite_results,
             rerun_or_flaky=self.rerun_or_flaky,
             declared_tests=self.declared_tests,
-            started_at=self.zoned,
+            started_at=starts[0] if starts else None,
+            later_starts=tuple(starts[1:]),
             zoneless_start=self.zoneless[1] if self.zoneless else "",
             wall_s=self.wall,
             total_time_s=self.seconds if self.timed else None,

@@ -125,6 +125,7 @@ class Reading:
     rerun_or_flaky: int = 0
     declared_tests: int | None = None
     started_at: datetime | None = None  # earliest stamp with a zone, UTC
+    later_starts: tuple[datetime, ...] = ()  # the other such stamps, ascending
     zoneless_start: str = ""  # earliest stamp without a zone, as written
     wall_s: float | None = None  # the document's own total time
     total_time_s: float | None = None  # sum of readable case times
@@ -182,6 +183,7 @@ class Contribution:
     order: OrderQuality
     reported: Reported
     started_at: datetime | None = None
+    later_starts: tuple[datetime, ...] = ()
     zoneless_start: str = ""
     duration_s: float = 0.0  # sum of the tests' durations, all attempts
     wall_s: float | None = None

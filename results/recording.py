@@ -76,7 +76,7 @@ def prepare(
     """
     start = verdicts.start_of(
         context=context.started_at,
-        report=contribution.started_at if contribution else None,
+        reports=_starts(contribution),
         received_at=received_at,
     )
     shard = {
@@ -100,6 +100,12 @@ def prepare(
         facts.told,
         facts.made,
     )
+
+
+def _starts(contribution: Contribution | None) -> list[datetime]:
+    if contribution is None or contribution.started_at is None:
+        return []
+    return [contribution.started_at, *contribution.later_starts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -144,16 +144,19 @@ def is_bad(*, executed: int, failing: int) -> bool:
 def start_of(
     *,
     context: datetime | None,
-    report: datetime | None,
+    reports: Sequence[datetime],
     received_at: datetime,
 ) -> tuple[datetime, str]:
-    """Return when an upload's part started, and who says so."""
+    """Return when an upload's part started, and who says so.
+
+    A cached report may be months old beside the fresh ones: it does not count.
+    """
     if context is not None:
         return context, "context"
-    if report is not None:
-        report = report.astimezone(UTC)
-        if received_at - REPORT_PAST <= report <= received_at + REPORT_FUTURE:
-            return report, "report"
+    first, last = received_at - REPORT_PAST, received_at + REPORT_FUTURE
+    believed = [start for start in reports if first <= start <= last]
+    if believed:
+        return min(believed).astimezone(UTC), "report"
     return received_at, "receipt"
 
 
