@@ -202,7 +202,9 @@ def _positive(field: str, value: Json) -> int:
 
 
 def _exit_code(field: str, value: Json) -> int:
-    return fields.integer(field, value, least=-(2**31))
+    """Windows gives 32 bits without a sign: 3221225477 is -1073741819 (a crash)."""
+    code = fields.integer(field, value, least=-(2**31), most=2**32 - 1)
+    return code - 2**32 if code >= 2**31 else code
 
 
 def _project(field: str, value: Json) -> str:
