@@ -14,8 +14,11 @@ import gzip
 import zlib
 from collections import Counter
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, cast
 from xml.parsers import expat
+
+import zstandard
 
 from formats.encoding import CHUNK, decoded, find_encoding
 from formats.junit_document import Collector, EncodingDeclared
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16
 _FIRST_PIECE = 1 << 12
 _GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_ZSTD_WINDOW = 128 << 20
 
 
 def read_junit(stream: BinaryIO, *, limits: Limits = DEFAULT_LIMITS) -> Reading:
@@ -55,16 +60,38 @@ def _no_collections() -> Iterator[None]:
 
 def _read(stream: BinaryIO, limits: Limits) -> Reading:
     stream.seek(0)
-    if stream.read(2) != _GZIP:
-        stream.seek(0)
-        return _read_plain(stream, limits)
+    head = stream.read(4)
     stream.seek(0)
+    if head == _ZSTD:
+        return _read_zstd(stream, limits)
+    if not head.startswith(_GZIP):
+        return _read_plain(stream, limits)
     try:
         with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
             _check_size(unpacked, limits)
             return _read_plain(cast(BinaryIO, unpacked), limits)
     except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
         raise Rejected(f"damaged gzip file: {problem}") from problem
+
+
+def _read_zstd(stream: BinaryIO, limits: Limits) -> Reading:
+    """Read through a file, as a zstd stream cannot be read again from its start."""
+    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+    with (
+        TemporaryFile() as plain,
+        decompressor.stream_reader(
+            stream, read_across_frames=True, closefd=False
+        ) as unpacked,
+    ):
+        size = 0
+        try:
+            while chunk := unpacked.read(_CHUNK):
+                size += plain.write(chunk)
+                if size > limits.unpacked:
+                    raise Rejected(f"unpacks to more than {limits.unpacked:,} bytes")
+        except zstandard.ZstdError as problem:
+            raise Rejected(f"damaged zstd file: {problem}") from problem
+        return _read_plain(cast(BinaryIO, plain), limits)
 
 
 def _check_size(unpacked: gzip.GzipFile, limits: Limits) -> None:

@@ -7,7 +7,9 @@ boundary (ignored, as RFC 2046 says) is still checked by the decoder below.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from multipart import (
     MultipartError,
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 MAX_PARTS = 1_000
 MAX_BOUNDARY = 200  # RFC 2046 allows 70
 MAX_CONTENT_TYPE = 300
+# RFC 7578 forbids the form of RFC 5987; some HTTP libraries send it all the same.
+_EXTENDED = re.compile(
+    r";\s*filename\*=(utf-8|iso-8859-1)'[^']*'([^;\s]+)", re.IGNORECASE
+)
 
 
 class Part:
@@ -31,7 +37,7 @@ class Part:
 
     def __init__(self, segment: MultipartSegment, rest: Iterator[bytes]) -> None:
         self.name = segment.name or ""
-        self.filename = segment.filename or ""
+        self.filename = segment.filename or _extended_filename(segment)
         self._rest = rest
 
     def chunks(self) -> Iterator[bytes]:
@@ -53,6 +59,11 @@ def read_parts(blocks: Iterable[bytes], *, content_type: str) -> Iterator[Part]:
         if not event.name:
             raise Malformed("a part of the body has no name")
         yield Part(event, _payload(events))
+
+
+def _extended_filename(segment: MultipartSegment) -> str:
+    found = _EXTENDED.search(segment.header("Content-Disposition", ""))
+    return unquote(found[2], encoding=found[1], errors="replace") if found else ""
 
 
 def _payload(events: Iterator[MultipartSegment | bytes | None]) -> Iterator[bytes]:

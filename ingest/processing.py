@@ -98,6 +98,8 @@ def _read_file(entry: FileEntry, part: Part, read: _Read) -> None:
             note = f"{name}: stored; files of the kind {kind!r} are not read yet"
             read.notes.append(Note("not-read-yet", note))
             return
+        packed = readers.packed_unsaid(name, stream)
+        read.notes += [packed] if packed else []
         reading = readers.READERS[kind](stream)
     read.readings.append((kind, name, reading))
     read.kinds.append(kind)

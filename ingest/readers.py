@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from formats.detection import HEAD, detect
 from formats.junit import read_junit
 from formats.order import read_order
-from formats.report import Rejected
+from formats.report import Note, Rejected
 from formats.reportlog import read_reportlog
 from ingest.kinds import AUTO, KINDS
 
@@ -21,14 +21,32 @@ READERS: dict[str, Callable[[BinaryIO], Reading]] = {
     "reportlog": read_reportlog,
     "order": read_order,
 }
+_PACKED = (".gz", ".gzip", ".zst", ".zstd")
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def packed_unsaid(name: str, stream: BinaryIO) -> Note | None:
+    """Warn of a file that had to be unpacked although its name does not say so."""
+    head = stream.read(4)
+    stream.seek(0)
+    if name.lower().endswith(_PACKED):
+        return None
+    for magic, word in _MAGIC.items():
+        if head.startswith(magic):
+            message = f"{name}: packed with {word}, which its name does not say"
+            return Note("packed", message)
+    return None
 
 
 def settle(kind: str, name: str, stream: BinaryIO) -> str:
     """Return the kind itself, or the one that the content of an `auto` file shows."""
     if kind != AUTO:
         return kind
-    found = detect(stream.read(HEAD), name)
+    head = stream.read(HEAD)
     stream.seek(0)
+    if not head.strip():
+        raise Rejected("file is empty")
+    found = detect(head, name)
     if found not in KINDS:
         raise Rejected("what kind of file this is cannot be told from its content")
     return found
