@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,6 +86,7 @@ def problem(
     return response
 
 
+@csrf_exempt
 def nothing_here(request: HttpRequest) -> HttpResponse:
     """Answer for every address below `/api/` that is none."""
     return problem(HTTPStatus.NOT_FOUND, _DETAILS[404])

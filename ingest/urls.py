@@ -4,4 +4,7 @@ from django.urls import path
 
 from ingest import views
 
-urlpatterns = [path("api/v1/uploads", views.receive, name="receive-upload")]
+urlpatterns = [
+    path("api/v1/uploads", views.receive, name="receive-upload"),
+    path("api/v1/uploads/", views.receive),  # as some write it; a POST has no redirect
+]
