@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 
 from formats.reviews.review import (
     MOST_PATH,
@@ -19,6 +20,7 @@ from formats.reviews.review import (
 )
 
 _MOST_LINE = 2**31 - 1
+_MOST_DASHES = 8  # of a bullet that are tried as the end of its path
 
 # A bullet of a list, of a numbered list or of a list of tasks.
 _BULLET = re.compile(r"(?:[•‣▪●◦]\s*|[-*+]\s+|\d{1,4}[.)]\s+)(?:\[[ xX]\]\s+)?")
@@ -129,7 +131,7 @@ def _from_quoted(inner: str, rest: str, *, url: str = "") -> _Location | None:
 
 
 def _from_bare(text: str) -> _Location | None:
-    for dash in _DASH.finditer(text, 0, MOST_PATH + 50):
+    for dash in islice(_DASH.finditer(text, 0, MOST_PATH + 50), _MOST_DASHES):
         inner, rest = text[: dash.start()].rstrip("* "), text[dash.start() :]
         lines = _PATH_AND_LINES.fullmatch(inner)
         if lines and _is_path(lines["path"], has_line=True):

@@ -23,9 +23,9 @@ OWN_FINGERPRINT = "healthboardFinding/v1"
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _LINK = re.compile(r"\[([^\[\]]{1,2000})\]\([^()\s]{0,4000}\)")
-_MARKUP = re.compile(r"[`*~\"'“”‘’«»]|(?<!\w)_+|_+(?!\w)")
+_MARKUP = re.compile(r"[`*~\"'“”‘’«»]|(?<!\w)_{1,8}|_{1,8}(?!\w)")
 _DASHES = re.compile(r"[‐‑‒–—―−]")
-_ENDING = re.compile(r"[\s.;:,!…-]+$")
+_ENDING = " .;:,!…-"
 
 
 def identity(finding: Finding) -> str:
@@ -45,7 +45,7 @@ def normalised_title(title: str) -> str:
     found = unicodedata.normalize("NFKC", title)
     found = _DASHES.sub("-", _MARKUP.sub("", _LINK.sub(r"\1", found)))
     found = " ".join(found.casefold().split())
-    return _ENDING.sub("", found) or found
+    return found.rstrip(_ENDING) or found
 
 
 def fold(findings: Iterable[Finding]) -> dict[str, Finding]:

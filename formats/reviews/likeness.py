@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from formats.reviews.words import LIGHT, spelling, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from formats.reviews.review import Finding
 
 _FEW = 6
 # A word that so many findings share joins none of them by itself.
 MOST_SHARING = 24
+_MOST_WORDS = 24  # of one title, the rarest, are looked up
 # Alike: two thirds of the shorter title's weight, or two fifths of a lot of it.
 _MOSTLY, _LEAST = 2 / 3, 1.0
 _PARTLY, _A_LOT = 2 / 5, 2.4
@@ -66,11 +68,13 @@ def _named(findings: Mapping[str, Finding], keys: Sequence[str]) -> Iterator[Lin
         path = findings[key].path
         paths.setdefault(path.rpartition("/")[2], {}).setdefault(path, []).append(key)
     for key in keys:
-        for file in files_in(findings[key].title):
+        for file in files_in(findings[key].title)[:_MOST_WORDS]:
             here = paths.get(file.rpartition("/")[2], {})
             fitting = [path for path in here if f"/{path}".endswith(f"/{file}")]
             # Several files of that name: which one is meant is not guessed.
             if len(fitting) != 1 or fitting[0] == findings[key].path:
+                continue
+            if len(here[fitting[0]]) > MOST_SHARING:
                 continue
             for other in here[fitting[0]]:
                 left, right = sorted((key, other))
@@ -127,20 +131,21 @@ def _spelled(shared: Mapping[str, float], title: str) -> str:
 
 
 def candidates(
-    words: Mapping[str, Mapping[str, float]], keys: Iterable[str]
+    words: Mapping[str, Mapping[str, float]], keys: Sequence[str]
 ) -> set[tuple[str, str]]:
     """Pairs that share a rare word, and neighbours among those with equal words."""
+    count = Counter(word for key in keys for word in words[key])
     by_word: dict[str, list[str]] = {}
     by_words: dict[frozenset[str], list[str]] = {}
     for key in keys:
-        for word in words[key]:
-            by_word.setdefault(word, []).append(key)
+        for word in nsmallest(_MOST_WORDS, words[key], key=lambda w: (count[w], w)):
+            if count[word] <= MOST_SHARING:
+                by_word.setdefault(word, []).append(key)
         if words[key]:
             by_words.setdefault(frozenset(words[key]), []).append(key)
     pairs: set[tuple[str, str]] = set()
     for sharing in by_word.values():
-        if len(sharing) <= MOST_SHARING:
-            pairs.update(combinations(sharing, 2))
+        pairs.update(combinations(sharing, 2))
     for equal in by_words.values():
         pairs.update(pairwise(equal))
     return {(min(pair), max(pair)) for pair in pairs}

@@ -25,6 +25,7 @@ from formats.reviews.provenance import is_provenance, read_provenance
 from formats.reviews.review import (
     MOST_DETAIL,
     MOST_FINDINGS,
+    MOST_MARKDOWN,
     MOST_UNPARSED,
     Confidence,
     Finding,
@@ -80,6 +81,8 @@ class _Open:
 
 def read_markdown(text: str) -> Review:
     """Read one review."""
+    if len(text) > MOST_MARKDOWN:
+        raise Rejected(f"longer than {MOST_MARKDOWN:,} characters")
     reading = _Reading()
     for number, line in _lines(text):
         reading.take(number, line)

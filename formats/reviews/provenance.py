@@ -7,6 +7,7 @@ that cannot be read is left out and noted, and never spoils the others.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from formats.report import Note
@@ -20,6 +21,7 @@ _KEY = re.compile(
     r"\b(?P<key>models?|cost|duration|rounds?|files\s?examined)\s{0,3}[:=]",
     re.IGNORECASE,
 )
+_MOST_KEYS = 50
 _SPLIT = re.compile(r"[·|,;]")
 _COST = re.compile(
     r"(?:US)?\$?\s?(?P<amount>\d{1,3}(?:,\d{3}){1,3}(?:\.\d{1,9})?|\d{1,12}(?:\.\d{1,9})?)"
@@ -47,7 +49,7 @@ def is_provenance(line: str) -> bool:
 def read_provenance(line: str, *, number: int) -> tuple[Provenance, list[Note]]:
     """Read the parts of the line; `number` is its own, for the notes."""
     plain = line.replace("*", "").replace("`", "")
-    keys = list(_KEY.finditer(plain))
+    keys = list(islice(_KEY.finditer(plain), _MOST_KEYS))
     ends = [*(key.start() for key in keys), len(plain)][1:] if keys else []
     found: dict[str, object] = {}
     notes = []

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "healthboard.review/1"
 
-MOST_BYTES = 64 << 20  # of one document, unpacked
+MOST_BYTES = 32 << 20  # of one document, unpacked
+MOST_MARKDOWN = 8 << 20  # characters
 MOST_FINDINGS = 25_000  # in one review
 MOST_PATH = 1_000  # characters
 MOST_TITLE = 2_000

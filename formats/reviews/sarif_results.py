@@ -43,6 +43,10 @@ _LEVELS = {
     "none": Severity.P3,
 }
 _LONG_TITLE = 300
+# A text said once for all results, and what placeholders add to one result: a small
+# log must not become a large review.
+_MOST_SHARED = 4_000
+_MOST_FILLED = 4_000
 _MOST_FINGERPRINTS = 50
 _MOST_URI = 4_000
 _EMBEDDED_LINK = re.compile(r"(?<!\\)\[([^\[\]]{1,1000})\]\([^()\s]{1,2000}\)")
@@ -181,7 +185,7 @@ def _looked_up(message: dict[str, Any], path: str, rule: dict[str, Any]) -> Any:
     found = check_object(texts.get(name) or {}, f"{path}.id")
     if found.get("text") is None:
         refuse(f"{path}.id", "no such text in the rule")
-    return found["text"]
+    return check_text(found["text"], f"{path}.id", most=_MOST_SHARED)
 
 
 def _filled(text: str, message: dict[str, Any], path: str) -> str:
@@ -193,7 +197,7 @@ def _filled(text: str, message: dict[str, Any], path: str) -> str:
         check_text(each, f"{here}[{n}]", most=MOST_NAME * 10)
         for n, each in enumerate(given)
     ]
-    room = MOST_DETAIL
+    room = _MOST_FILLED
 
     def fill(match: re.Match[str]) -> str:
         nonlocal room

@@ -291,6 +291,26 @@ def test_pairs_looked_at_grow_with_the_number_of_findings(size):
     assert links(findings) == links(dict(reversed(findings.items())))
 
 
+def test_long_titles_are_compared_by_their_rarest_words():
+    rng = random.Random(8)
+    words = vocabulary(rng, 3_000)
+    titles = {f"{n:04}": dict.fromkeys(rng.sample(words, 300), 1.0) for n in range(300)}
+
+    assert len(candidates(titles, sorted(titles))) <= 24 * 300 * MOST_SHARING / 2
+
+
+def test_file_of_which_much_is_wrong_is_no_cause():
+    """Naming it says nothing of any one of its findings."""
+    many = [
+        Raised(f"{n:04}", 1, Finding(Severity.P1, "t/conftest.py", title))
+        for n, title in enumerate(vocabulary(random.Random(9), 30))
+    ]
+    naming = Raised("x", 1, Finding(Severity.P1, "a.py", "See conftest.py"))
+
+    assert len(cluster([*many[:3], naming])) == 1
+    assert len(cluster([*many, naming])) == 31
+
+
 def test_many_findings_that_are_all_the_same_are_one_cluster():
     same = [
         Raised(f"{n:04}", 1, Finding(Severity.P2, f"f{n}.py", "Unused import"))

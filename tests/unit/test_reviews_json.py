@@ -15,6 +15,7 @@ from formats.report import Rejected
 from formats.reviews.json_review import read_json
 from formats.reviews.reading import read_review
 from formats.reviews.review import (
+    MOST_BYTES,
     MOST_FINDINGS,
     MOST_TITLE,
     Confidence,
@@ -254,7 +255,7 @@ def test_damaged_compression_is_rejected(pack):
 
 def test_bomb_is_refused_before_it_unpacks():
     with pytest.raises(Rejected, match="larger than"):
-        read_review(io.BytesIO(gzip.compress(b" " * (65 << 20), 9)))
+        read_review(io.BytesIO(gzip.compress(b" " * (MOST_BYTES + 1), 9)))
 
 
 JSON = st.recursive(

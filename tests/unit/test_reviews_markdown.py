@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats.report import Rejected
+from formats.reviews.identity import fold
 from formats.reviews.markdown import read_markdown
 from formats.reviews.review import (
     MOST_DETAIL,
+    MOST_FINDINGS,
+    MOST_MARKDOWN,
     MOST_TITLE,
     MOST_UNPARSED,
     Confidence,
@@ -351,3 +354,33 @@ def test_hostile_repetition_is_read_in_passing(head, part):
     review = read_markdown(f"FleetReview\n{text}\n- P0 a.py:1 — last")
 
     assert review.findings[-1].title == "last"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- P1 " + "a - " * 300,
+        "- P1 a/b.py:1 — " + "_" * 900 + "x" + "." * 900 + "y",
+        "- P1 [" + "a](" * 300,
+        "- P1 " + "a:1" * 400,
+        "FleetReview provenance " + "cost:" * 300,
+    ],
+    ids=range(5),
+)
+def test_many_hostile_lines_are_read_in_passing(line):
+    review = read_markdown("FleetReview\n" + f"{line}\n" * 4_000)
+
+    assert len(fold(review.findings)) <= 1
+    assert len(review.notes) <= 4_000 * 50
+
+
+def test_too_long_a_text_is_rejected():
+    with pytest.raises(Rejected, match="longer than"):
+        read_markdown("FleetReview\n" + "x" * MOST_MARKDOWN)
+
+
+def test_too_many_findings_are_rejected_at_their_line():
+    with pytest.raises(Rejected, match="more than") as caught:
+        read_markdown("- P1 a.py:1 — b\n" * (MOST_FINDINGS + 1))
+
+    assert caught.value.line == MOST_FINDINGS + 1

@@ -240,6 +240,7 @@ def test_commit_is_read():
 
 HERE = "runs[0].results[0]"
 PLACE = f"{HERE}.locations[0].physicalLocation"
+LONG_RULES = [{"id": "R1", "messageStrings": {"m": {"text": "x" * 4_001}}}]
 WRONG = [
     ({"runs": []}, "version"),
     ({"version": "2.0.0", "runs": []}, "version"),
@@ -255,6 +256,7 @@ WRONG = [
     (log(result(message={})), f"{HERE}.message.text"),
     (log(result(message={"text": " "})), f"{HERE}.message.text"),
     (log(result(message={"id": "m"})), f"{HERE}.message.id"),
+    (log(result(message={"id": "m"}), rules=LONG_RULES), f"{HERE}.message.id"),
     (log(result(ruleIndex=3), rules=[{"id": "R1"}]), f"{HERE}.ruleIndex"),
     (log(result(ruleId=5)), f"{HERE}.ruleId"),
     (log(result(rule=5)), f"{HERE}.rule"),
