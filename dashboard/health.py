@@ -92,6 +92,8 @@ def overall(cards: list[Card]) -> str:
         parts.append(f"{doubtful} {_be(doubtful)} incomplete or damaged")
     if healthy:
         parts.append(f"{healthy} {_be(healthy)} healthy")
+    if empty := len(cards) - failing - doubtful - healthy:
+        parts.append(f"{empty} {'has' if empty == 1 else 'have'} no results yet")
     return f"Of {counted(len(cards), 'project')}, {sentence(parts)}."
 
 

@@ -112,6 +112,7 @@ class Identity(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name_plural = "identities"
         constraints = [
             models.UniqueConstraint(
                 fields=["provider", "subject"], name="one_account_a_person"
@@ -135,6 +136,7 @@ class AuditEntry(models.Model):
     detail = models.JSONField(default=dict, blank=True)
 
     class Meta:
+        verbose_name_plural = "audit entries"
         indexes = [models.Index(fields=["project", "-at"], name="audit_newest")]
 
     def __str__(self) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from projects.access import Access
+    from results.queries.shapes import ProjectSummary
 
 WINDOWS = (7, 14, 30, 90)
 
@@ -54,23 +55,16 @@ def project(request: HttpRequest, access: Access) -> HttpResponse:
         request.GET, "window", default=options.read(known).window_days, low=1, high=365
     )
     summary = runs.summaries_for([known.pk])[known.pk]
-    last = summary.last_default_run or summary.last_run
-    detail = runs.get_run(last.id) if last else None
-    previous = detail.previous_run if detail else None
     context = {
         "access": access,
         "tab": "project",
         "summary": summary,
-        "last": last,
-        "detail": detail,
-        "last_failing": last.counts.failed + last.counts.errors if last else 0,
-        "longest": longest_part(detail),
-        "comparison": runs.compare(last.id, previous) if last and previous else None,
         "newest": runs.list_runs(known.pk, limit=8).items,
         "worst": cases.worst_cases(known.pk, by="failed_runs", window=window, limit=8),
         "window": window,
         "windows": WINDOWS,
         "command": upload_command(request, known),
+        **_last_run(summary),
         **_trends(access, window, branch_class=summary.branch_class),
     }
     return render(request, "dashboard/project.html", context)
@@ -96,6 +90,22 @@ def new_project(request: HttpRequest) -> HttpResponse:
             command = upload_command(request, made.project, token=made.token)
             context |= {"made": made, "command": command}
     return render(request, "dashboard/new_project.html", context)
+
+
+def _last_run(summary: ProjectSummary) -> dict[str, object]:
+    """Return the run that speaks for the project, and what it changed."""
+    last = summary.last_default_run or summary.last_run
+    if last is None:
+        return {"last": None}
+    detail = runs.get_run(last.id)
+    previous = detail.previous_run if detail else None
+    return {
+        "last": last,
+        "detail": detail,
+        "last_failing": last.counts.failed + last.counts.errors,
+        "longest": longest_part(detail),
+        "comparison": runs.compare(last.id, previous) if previous else None,
+    }
 
 
 def _trends(access: Access, window: int, *, branch_class: str) -> dict[str, object]:

@@ -32,7 +32,7 @@ SORTS = {
     "flake_rate": "Flake rate",
     "total_s": "Time spent",
 }
-_RANKED = 200
+_RANKED = 100
 _CELLS = 100
 
 

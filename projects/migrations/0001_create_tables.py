@@ -183,6 +183,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name_plural": "audit entries",
                 "indexes": [
                     models.Index(fields=["project", "-at"], name="audit_newest")
                 ],

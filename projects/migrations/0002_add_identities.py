@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name_plural": "identities",
                 "constraints": [
                     models.UniqueConstraint(
                         fields=("provider", "subject"), name="one_account_a_person"
