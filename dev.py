@@ -262,7 +262,9 @@ def test(arguments: List[str]) -> int:
             databases.append("postgresql")
         else:
             print("PostgreSQL IS NOT AVAILABLE: only SQLite is tested.", flush=True)
-    return run_tests(databases, arguments or ["-n", "2"])
+    return run_tests(
+        databases, arguments or ["-n", "2", "--dist", "worksteal", "--durations", "10"]
+    )
 
 
 def run_tests(databases: List[str], arguments: List[str]) -> int:

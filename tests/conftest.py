@@ -62,11 +62,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, exitstatus: int
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
 ) -> None:
     """Say how the earlier run went, before the closing line of this one."""
     tally = os.environ.get("HEALTHBOARD_TEST_TALLY")
-    if not tally:
+    if not tally or hasattr(config, "workerinput"):
         return
     counts = {
         kind: len(terminalreporter.stats.get(kind, []))
