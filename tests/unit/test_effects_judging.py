@@ -284,6 +284,14 @@ def test_what_was_open_makes_it_unsettled(
     assert check(*earlier, *on(obligation(A)), LOOK) == expected
 
 
+def test_what_began_after_a_look_does_not_unsettle_it():
+    """A claim that changed nothing was open when B was looked at, not when A was."""
+    lines = on(obligation(A), obligation(B))
+    later = (claim(32, [A, B]), outcome("e32", 50, "not_executed"))
+    told = judged(*lines, LOOK, *later, observation(B, 40))["e"].obligations
+    assert [found.freshness for found in told] == ["fresh", "unsettled"]
+
+
 def test_interruption_at_the_end_leaves_what_was_open_unsettled():
     lines = (claim(5, [A]), *on(obligation(A)), LOOK)
     (found,) = judged(*lines, run_ended=True)["e"].obligations
