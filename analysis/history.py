@@ -113,7 +113,7 @@ class Run:
     def processes(self) -> int:
         return len(self.offsets) - 1
 
-    @property
+    @cached_property
     def bad_day(self) -> bool:
         """More than 80 % of what was observed failed."""
         observed = self.states != State.UNOBSERVED
