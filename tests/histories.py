@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.history import Floats, History, Ints, Run, State
+from analysis.history import Bools, History, Ints, Run, State
+
+type Indices = NDArray[np.int64]
 
 FILE = 20  # tests in a file
 FOLDER = 10  # files in a folder
@@ -151,7 +154,7 @@ def _run(
     offsets = np.concatenate(([0], np.cumsum([len(group) for group in groups])))
     place = np.full(world.n_tests, -1, dtype=np.int64)
     place[tests] = np.arange(len(tests))
-    process = np.searchsorted(offsets, place, side="right") - 1
+    process = (np.searchsorted(offsets, place, side="right") - 1).astype(np.int64)
     failed = np.zeros(world.n_tests, dtype=bool)
     for leak in world.leaks:
         _apply(leak, place, process, failed, rng, noise)
@@ -171,14 +174,15 @@ def _run(
 
 def _apply(
     leak: Leak,
-    place: Ints,
-    process: Ints,
-    failed: Floats,
+    place: Indices,
+    process: Indices,
+    failed: Bools,
     rng: np.random.Generator,
     noise: float,
 ) -> None:
     """Let one leak act: the last writer before each victim decides."""
-    leakers, cleaners = np.array(leak.leakers), np.array(leak.cleaners, dtype=int)
+    leakers = np.array(leak.leakers, dtype=np.int64)
+    cleaners = np.array(leak.cleaners, dtype=np.int64)
     for victim in leak.victims:
         ahead = _ahead(leakers, victim, place, process)
         cleaned = _ahead(cleaners, victim, place, process).max(initial=-1)
@@ -188,7 +192,7 @@ def _apply(
         failed[victim] |= rng.random() < noise
 
 
-def _ahead(tests: Ints, victim: int, place: Ints, process: Ints) -> Ints:
+def _ahead(tests: Indices, victim: int, place: Indices, process: Indices) -> Indices:
     """Place of each test that ran before the victim in its process, else -1."""
     at = place[tests]
     before = (at >= 0) & (at < place[victim]) & (process[tests] == process[victim])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any  # one line of JSON holds anything
 
 import numpy as np
 
@@ -60,14 +61,14 @@ def _numbered(names: list[str]):
     return np.array([known[name] for name in names], dtype=np.int32)
 
 
-def _causes(label: dict, number: dict[str, int]) -> frozenset[int]:
+def _causes(label: dict[str, Any], number: dict[str, int]) -> frozenset[int]:
     names = set(label.get("polluters", [])) | set(label.get("setters", []))
     for group in label.get("multi", []):
         names.update(group["set"])
     return frozenset(number[name] for name in names)
 
 
-def _run(trace: list[dict], number: dict[str, int]) -> Run:
+def _run(trace: list[dict[str, Any]], number: dict[str, int]) -> Run:
     processes: dict[tuple[str, int], list[tuple[int, State, float, float]]] = {}
     for line in sorted(trace, key=lambda line: line["start"]):
         state = state_of(line["outcome"], phase=line["phase"])

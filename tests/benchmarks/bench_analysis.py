@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any  # keyword options of the generator
 
 import numpy as np
 
@@ -115,9 +116,9 @@ def generated(seeds: int = 8) -> None:
         " claims right |"
     )
     say("|---|---|---|---|---|---|---|")
-    pooled = {"leaks": 6, "victims": 10}
-    cleaned = {"leaks": 6, "victims": 8, "cleaners": 12}
-    rows: list[tuple[str, int, int, float, dict[str, object]]] = [
+    pooled: dict[str, Any] = {"leaks": 6, "victims": 10}
+    cleaned: dict[str, Any] = {"leaks": 6, "victims": 8, "cleaners": 12}
+    rows: list[tuple[str, int, int, float, dict[str, Any]]] = [
         ("one leaker", 20, 1, 0.0, {}),
         ("one leaker", 25, 1, 0.0, {}),
         ("one leaker", 40, 4, 0.0, {}),

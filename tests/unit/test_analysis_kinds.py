@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any  # keyword options of the generator
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ from analysis.priors import (
 from tests.histories import Leak, Order, World, scattered, simulate
 
 P, F = State.PASSED, State.FAILED
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "single": {"leaks": 6},
     "many_victims": {"leaks": 3, "victims": 6},
     "alternatives": {"leaks": 5, "leakers": 2},
