@@ -29,7 +29,7 @@ _SEVERITY = re.compile(
     r"[Pp](?P<step>[0-3])(?![A-Za-z0-9])"
     r"(?:\*{1,2}|`)?[\])]?:?(?:\*{1,3}|_{1,3}|`)?:?(?=[\s`\[])\s*"
 )
-_SEVERITY_LIKE = re.compile(r"[\W_]{0,12}[Pp]\d{1,3}(?![A-Za-z])")
+_SEVERITY_LIKE = re.compile(r"[\W_]{0,12}(?:[Pp]\d{1,3}(?![A-Za-z])|P\?|P[XN](?!\w))")
 _SEVERITY_INSIDE = re.compile(r"\bP[0-3]\b")
 _ADDRESS = re.compile(r"\b[a-z]{1,10}://\S*")
 _PLACE_LIKE = re.compile(r"\w\.[A-Za-z]\w{0,11}[`*\])]{0,4}(?::|#)L?\d")

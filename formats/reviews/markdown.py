@@ -54,6 +54,12 @@ _TAG = re.compile(
     r"</?(?:sub|sup|small|i|em|b|strong|p|div|details|summary|br)\s?/?>", re.IGNORECASE
 )
 _HEADING = re.compile(r"#{1,6}\s+")
+# Where every bullet is meant to be a finding, but for one that says "none".
+_SECTION = re.compile(
+    r"\W{0,12}findings\W{0,4}(?:\(?\d{1,6}\)?)?\W{0,8}$", re.IGNORECASE
+)
+_SECTION_END = re.compile(r"#{1,6}\s|[-*_]{3,}$")
+_NONE = re.compile(r"\W{0,8}(?:none|nothing|no\b|n/a)", re.IGNORECASE)
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 
 
@@ -109,6 +115,7 @@ class _Reading:
         self.titled = False
         self.partial = False
         self._open: _Open | None = None
+        self._in_findings = False
 
     def take(self, number: int, line: str) -> None:
         opened = self._open
@@ -118,6 +125,7 @@ class _Reading:
             return
         if self._is_about_review(number, line):
             self._close()
+            self._in_findings = False
             return
         if not self._starts(number, line, nested=False) and line.strip():
             self._close()
@@ -137,13 +145,24 @@ class _Reading:
             self._count(number)
             self._open = _Open(replace(found, source_line=number), _indent(line))
             return True
-        if found is Looks.OTHER or not _is_alarming(inner, bullet, nested=nested):
+        if bullet is None:
+            self._note_section(text)
+        meant = self._in_findings and not nested and bool(bullet)
+        if found is Looks.OTHER and not (meant and not _NONE.match(inner)):
+            return False
+        if not _is_alarming(inner, bullet, nested=nested):
             return False
         if not nested:
             self._close()
         self._count(number)
         self.unparsed.append(UnparsedLine(number, text[:MOST_UNPARSED]))
         return True
+
+    def _note_section(self, text: str) -> None:
+        if _SECTION.match(text):
+            self._in_findings = True
+        elif _SECTION_END.match(text):
+            self._in_findings = False
 
     def _is_about_review(self, number: int, line: str) -> bool:
         plain = _TAG.sub("", line).strip()

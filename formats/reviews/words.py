@@ -28,7 +28,7 @@ within without would yet you your pr prs mr pull merge request requests commit
 branch diff patch review reviewer finding findings issue issues bug bugs problem
 problems fix fixes fixed fixing test tests tested testing testcase suite case cases
 change changes changed changing code file files line lines function functions method
-methods class classes module's p0 p1 p2 p3 todo note
+methods class classes p0 p1 p2 p3 todo note
 """
 _STOP = frozenset(_STOP_WORDS.split())
 # Words in which findings that have nothing to do with each other are written.
