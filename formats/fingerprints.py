@@ -55,7 +55,7 @@ def fingerprint(
     ends = text if len(text) <= 2 * _ENDS else f"{text[:_ENDS]}\n{text[-_ENDS:]}"
     told = _exception(message, ends)
     masked = mask_message(_SPACE.sub(" ", told[:_MESSAGE])).strip()
-    frames = project_frames(ends, markers=project_markers)[-_FRAMES:]
+    frames = project_frames(ends, markers=project_markers, most=_FRAMES)
     content = "\n".join((f"v{VERSION}", masked, *frames))
     digest = hashlib.blake2b(
         content.encode("utf-8", "surrogatepass"), digest_size=16

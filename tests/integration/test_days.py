@@ -248,3 +248,23 @@ def test_a_trend_of_one_class_of_branches(project):
         for branch_class in ("default", "other", None)
     }
     assert values == {"default": 1.0, "other": 0.0, None: 0.5}
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours", "moved"),
+    [
+        ("UTC", 14, True),  # from 10:00 to midnight
+        ("UTC", 13, False),
+        ("Asia/Tokyo", 5, True),  # from 19:00 to midnight
+        ("Asia/Tokyo", 4, False),
+        ("no/zone", 14, True),  # counts as UTC
+        ("no/zone", 13, False),
+    ],
+)
+def test_last_seen_moves_at_midnight_in_the_projects_zone(zone, hours, moved):
+    project = make_project("acme/zoned", zone=zone)
+    for after in (0, hours):
+        make_run(project, context=later(make_context(f"r{after}"), hours=after))
+        rebuild_days()
+    seen = cases.find_case(project.pk, "test_a").last_seen
+    assert seen == START + timedelta(hours=hours if moved else 0)

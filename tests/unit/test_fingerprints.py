@@ -139,6 +139,25 @@ def test_frames_of_the_project_outermost_first(text, frames):
     assert project_frames(text.replace("{line}", "7")) == frames
 
 
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
+@pytest.mark.parametrize(("text", "frames"), STACKS.values(), ids=STACKS.keys())
+def test_the_innermost_frames_are_the_last_ones(text, frames, most):
+    last = frames[-most:] if most else []
+
+    assert project_frames(text.replace("{line}", "7"), most=most) == last
+
+
+def test_a_stack_of_two_languages_goes_as_most_of_the_projects_frames_do():
+    java = "\tat shop.Cart.charge(Cart.java:9)\n\tat shop.Main.run(Main.java:3)\n"
+    library = "".join(f"\tat java.lang.Thread.run{n}(Thread.java:1)\n" for n in "abcd")
+    python = 'File "shop/a.py", line 1, in a\n' + 'File "shop/b.py", line 2, in b\n'
+    third = 'File "shop/c.py", line 3, in c\n'
+    charge, run = "shop.Cart.charge Cart.java", "shop.Main.run Main.java"
+    inside_out = ["shop/a.py a", "shop/b.py b", "shop/c.py c", charge, run]
+
+    assert project_frames(python + third + java + library) == inside_out
+
+
 def test_marker_makes_a_library_frame_one_of_the_project():
     line = 'File "/v/lib/python3.12/site-packages/acme_cart/api.py", line 3, in get\n'
 
