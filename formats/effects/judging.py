@@ -225,16 +225,16 @@ def _timeline(course: Course, checked: Sequence[Checked]) -> tuple[Event, ...]:
                 outcome.line,
             )
         )
-    seen = {c.observation.sequence: c.observation for c in checked if c.observation}
+    seen = {c.target.location: c.observation for c in checked if c.observation}
     events += [
         Event(
             EventKind.OBSERVATION,
-            sequence,
+            look.sequence,
             look.mechanism,
             f"{wording.place(look.resource)}: {wording.found(look)}",
             look.line,
         )
-        for sequence, look in seen.items()
+        for look in seen.values()
     ]
     return tuple(sorted(events, key=lambda event: event.sequence))
 

@@ -60,12 +60,15 @@ class _Entries:
         self.outcomes: list[Outcome] = []
         self.observations: list[Observation] = []
         self._latest: dict[str, Outcome] = {}  # of each effect
-        self._lines: dict[int, int] = {}  # by sequence
+        # By sequence as text: numbers can be chosen so that their hashes collide.
+        self._lines: dict[str, int] = {}
+        self._highest = -1
 
     def add(self, record: Record) -> None:
-        earlier = self._lines.setdefault(record.sequence, record.line)
+        earlier = self._lines.setdefault(str(record.sequence), record.line)
         if earlier != record.line:
             raise Unfit("record.sequence", f"was used before, in line {earlier}")
+        self._highest = max(self._highest, record.sequence)
         if isinstance(record, Claim):
             self._add_claim(record)
         elif isinstance(record, Outcome):
@@ -97,8 +100,7 @@ class _Entries:
         """The outcomes of what the end of the run cut off, after everything else."""
         cut_off = [c for c in self.claims.values() if c.effect_id not in self._latest]
         cut_off.sort(key=lambda claim: claim.sequence)
-        last = max(self._lines, default=-1)
-        for sequence, claim in enumerate(cut_off, last + 1):
+        for sequence, claim in enumerate(cut_off, self._highest + 1):
             yield Outcome(
                 effect_id=claim.effect_id,
                 sequence=sequence,

@@ -97,6 +97,13 @@ def backwards(rng: random.Random) -> Iterator[Fields]:
         yield line
 
 
+def colliding(rng: random.Random) -> Iterator[Fields]:
+    """Sequences that have one hash."""
+    for line in ordinary(rng):
+        line["record"]["sequence"] *= sys.hash_info.modulus
+        yield line
+
+
 SHAPES: dict[str, Shape] = {
     "ordinary": ordinary,
     "all different, 1,000 open": all_different,
@@ -105,6 +112,7 @@ SHAPES: dict[str, Shape] = {
     "deep paths": deep_paths,
     "owned, half `*`": wildcards,
     "sequences fall": backwards,
+    "sequences collide": colliding,
 }
 
 
