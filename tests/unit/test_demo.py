@@ -9,6 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from analysis.history import History, State, make_run, state_of
+from analysis.judge import judge_all
+from analysis.judgement import Class
 from formats.context import read_context
 from formats.junit import read_junit
 from formats.order import read_order
@@ -169,3 +172,29 @@ def test_third_shard_is_the_longest_and_grows(main_runs):
     assert all(third > 2 * max(first, second) for first, second, third in lengths)
     early, late = lengths[:20], lengths[-20:]
     assert sum(third for *_, third in late) > 1.1 * sum(third for *_, third in early)
+
+
+def test_analysis_finds_the_leaker_and_its_victims(main_runs):
+    cases = suite()
+    number = {case.nodeid: place for place, case in enumerate(cases)}
+    runs = []
+    for run, shards in main_runs:
+        for attempts in shards if run.traced else ():
+            processes: dict[int, list[tuple[int, State]]] = {}
+            for one in sorted(attempts, key=lambda one: one.start):
+                state = state_of(one.outcome, phase="setup")
+                if state is not None and not one.number:
+                    place = number[one.case.nodeid]
+                    processes.setdefault(one.pid, []).append((place, state))
+            commit = round(run.elapsed * 1_000_000)
+            runs.append(make_run(list(processes.values()), commit=commit))
+    judged = judge_all(History(tuple(runs), len(cases)))
+    claims = {
+        (cases[one.test], cases[claim.test]) for one in judged for claim in one.claims
+    }
+    (leaker,) = of_part(Part.LEAKER)
+    victims = [victim for victim, culprit in claims if culprit is leaker]
+    assert len(victims) == len(claims) >= 10
+    assert set(victims) <= set(of_part(Part.VICTIM))
+    flaky = {cases[one.test] for one in judged if one.cls is Class.FLAKY}
+    assert flaky == set(of_part(Part.FLAKY))
