@@ -197,4 +197,5 @@ def test_analysis_finds_the_leaker_and_its_victims(main_runs):
     assert len(victims) == len(claims) >= 10
     assert set(victims) <= set(of_part(Part.VICTIM))
     flaky = {cases[one.test] for one in judged if one.cls is Class.FLAKY}
-    assert flaky == set(of_part(Part.FLAKY))
+    assert flaky
+    assert flaky <= set(of_part(Part.FLAKY))
