@@ -31,6 +31,8 @@ class Command(BaseCommand):
         try:
             self._seed(url, project)
         except (NotADemo, SendingFailed) as error:
+            if self.stdout.isatty():
+                self.stdout.write("")  # ends the line that was kept up to date
             raise CommandError(f"the demo is not complete: {error}") from error
 
     def _seed(self, url: str, slug: str) -> None:
