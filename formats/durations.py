@@ -1,7 +1,7 @@
 """Reading durations as test tools write them, in any locale.
 
-Guarantees: a duration is a finite number of seconds that is not negative, or `None`;
-no text raises. A lone comma separates thousands only where the digits are grouped in
+Guarantees: a duration is a number of seconds from 0 to `MOST_SECONDS`, or `None`; no
+text raises. A lone comma separates thousands only where the digits are grouped in
 threes and do not begin with 0; else it is a decimal comma.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+# Three million years measure nothing; the bound keeps every sum of times finite.
+MOST_SECONDS = 1e14
 _INFINITY = float("inf")
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001}
 _WITH_UNIT = re.compile(r"([-+]?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*([a-zA-Z]*)\Z")
@@ -26,7 +28,7 @@ def seconds(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return _localised(text)
-    if 0.0 <= value < _INFINITY and "_" not in text:
+    if 0.0 <= value <= MOST_SECONDS and "_" not in text:
         return value + 0.0
     if -_INFINITY < value < 0.0:
         return 0.0
@@ -46,7 +48,7 @@ def _localised(text: str) -> float | None:
         value = float(_plain(digits)) * factor
     except ValueError:
         return None
-    if not value < _INFINITY:
+    if not value <= MOST_SECONDS:
         return None
     return 0.0 if sign == "-" else value
 

@@ -108,5 +108,5 @@ def _amount(record: dict[str, Json], key: str, line: int) -> float | None:
         return None
     found = number(value)
     if found is None or found < 0:
-        raise Rejected(f"{key}: must be a number from 0", line=line)
+        raise Rejected(f"{key}: must be a number from 0 to 1e14", line=line)
     return found
