@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import re
 import zlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO
 
-import zstandard
-
+from formats.durations import MOST_SECONDS
 from formats.report import Note, Rejected
+from formats.unpacking import FILE_WINDOW, BodyError, CutOff, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +28,6 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BLOCK = 1 << 17
 _MOST_LINE = 32 << 20  # bytes of one line
-_ZSTD_WINDOW = 128 << 20
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -116,15 +114,15 @@ class JsonLines:
                 raise Rejected(f"damaged gzip file: {error}") from error
 
     def _from_zstd(self) -> Iterator[bytes]:
-        decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-        with decompressor.stream_reader(
-            self._stream, read_across_frames=True, closefd=False
-        ) as unpacked:
-            try:
-                while block := unpacked.read(_BLOCK):
-                    yield block
-            except zstandard.ZstdError as error:
-                raise Rejected(f"damaged zstd file: {error}") from error
+        blocks = iter(lambda: self._stream.read(_BLOCK), b"")
+        try:
+            # One block more than the limit, so that the limit's own words are used.
+            most = self._limits.unpacked + _BLOCK
+            yield from unpack(blocks, "zstd", most=most, window=FILE_WINDOW)
+        except CutOff:
+            self._cut = True
+        except BodyError as error:
+            raise Rejected(f"damaged zstd file: {error.message}") from error
 
 
 def clean(text: str) -> str:
@@ -135,14 +133,14 @@ def clean(text: str) -> str:
 
 
 def number(value: Json) -> float | None:
-    """A finite number, else None."""
+    """A number of seconds that can be added up and placed in time, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         found = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return found if abs(found) <= MOST_SECONDS else None
 
 
 def moment(seconds: float | None) -> datetime | None:

@@ -9,53 +9,35 @@ flat in the size of captured output and of text around the documents.
 
 from __future__ import annotations
 
-import gc
 import gzip
 import zlib
 from collections import Counter
-from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, cast
 from xml.parsers import expat
 
-import zstandard
-
+from formats.cycles import no_collections
 from formats.encoding import CHUNK, decoded, find_encoding
 from formats.junit_document import Collector, EncodingDeclared
 from formats.junit_search import Search, Source
 from formats.limits import DEFAULT_LIMITS, Limits
 from formats.repair import Cleaner, replacement_notes
 from formats.report import Reading, Rejected
+from formats.unpacking import FILE_WINDOW, BodyError, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _CHUNK = 1 << 16
 _FIRST_PIECE = 1 << 12
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_ZSTD_WINDOW = 128 << 20
 
 
 def read_junit(stream: BinaryIO, *, limits: Limits = DEFAULT_LIMITS) -> Reading:
     """Read a seekable stream that holds one or more JUnit documents."""
-    with _no_collections():
+    with no_collections():
         return _read(stream, limits)
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Pause the search for reference cycles: elements have none, and are many.
-
-    It would look at all of them again and again, for a fifth of the reading time.
-    """
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 def _read(stream: BinaryIO, limits: Limits) -> Reading:
@@ -76,21 +58,15 @@ def _read(stream: BinaryIO, limits: Limits) -> Reading:
 
 def _read_zstd(stream: BinaryIO, limits: Limits) -> Reading:
     """Read through a file, as a zstd stream cannot be read again from its start."""
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-    with (
-        TemporaryFile() as plain,
-        decompressor.stream_reader(
-            stream, read_across_frames=True, closefd=False
-        ) as unpacked,
-    ):
-        size = 0
+    blocks = iter(lambda: stream.read(_CHUNK), b"")
+    with TemporaryFile() as plain:
         try:
-            while chunk := unpacked.read(_CHUNK):
-                size += plain.write(chunk)
-                if size > limits.unpacked:
-                    raise Rejected(f"unpacks to more than {limits.unpacked:,} bytes")
-        except zstandard.ZstdError as problem:
-            raise Rejected(f"damaged zstd file: {problem}") from problem
+            for piece in unpack(
+                blocks, "zstd", most=limits.unpacked, window=FILE_WINDOW
+            ):
+                plain.write(piece)
+        except BodyError as problem:
+            raise Rejected(f"damaged zstd file: {problem.message}") from problem
         return _read_plain(cast(BinaryIO, plain), limits)
 
 

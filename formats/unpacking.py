@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 ENCODINGS = ("gzip", "zstd")
 BLOCK = 128 * 1024
 
-# RFC 9659: a window of more than 8 MiB is not allowed over HTTP.
+# RFC 9659: a window of more than 8 MiB is not allowed over HTTP. Files may have more.
 _ZSTD_WINDOW = 8 * 2**20
+FILE_WINDOW = 128 * 2**20
 # Four bytes of a zstd frame can stand for 128 KiB; this bounds one step to 16 MiB.
 _ZSTD_STEP = 512
 _GZIP_WRAPPED = zlib.MAX_WBITS | 16
@@ -38,6 +39,10 @@ class BodyError(Exception):
 
 class Malformed(BodyError):
     """Unreadable: cut off, damaged, or not what its headers say."""
+
+
+class CutOff(Malformed):
+    """The packed data ends before its end."""
 
 
 class TooLarge(BodyError):
@@ -75,21 +80,23 @@ def known_encoding(header: str) -> str:
     return name
 
 
-def unpack(blocks: Iterable[bytes], encoding: str, *, most: int) -> Iterator[bytes]:
+def unpack(
+    blocks: Iterable[bytes], encoding: str, *, most: int, window: int = _ZSTD_WINDOW
+) -> Iterator[bytes]:
     """Yield the unpacked body, at most `most` bytes; `encoding` is a known one."""
     total = 0
-    for piece in _decoded(blocks, encoding):
+    for piece in _decoded(blocks, encoding, window):
         total += len(piece)
         if total > most:
             raise TooLarge(f"the body is larger than {most} bytes when unpacked")
         yield piece
 
 
-def _decoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+def _decoded(blocks: Iterable[bytes], encoding: str, window: int) -> Iterator[bytes]:
     if not encoding:
         yield from blocks
         return
-    decoder: _Decoder = _Gzip() if encoding == "gzip" else _Zstd()
+    decoder: _Decoder = _Gzip() if encoding == "gzip" else _Zstd(window)
     for block in blocks:
         yield from decoder.feed(block)
     decoder.finish()
@@ -136,14 +143,14 @@ class _Gzip:
         # What zlib still holds back once the input ends belongs to a member that
         # never reached its trailer.
         if self._begun or not self._whole:
-            raise Malformed("the gzip data is cut off")
+            raise CutOff("the gzip data is cut off")
 
 
 class _Zstd:
     """Any number of frames."""
 
-    def __init__(self) -> None:
-        self._decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+    def __init__(self, window: int) -> None:
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=window)
         self._frame = self._decompressor.decompressobj()
         self._begun = False
         self._whole = False
@@ -168,4 +175,4 @@ class _Zstd:
 
     def finish(self) -> None:
         if self._begun or not self._whole:
-            raise Malformed("the zstd data is cut off")
+            raise CutOff("the zstd data is cut off")

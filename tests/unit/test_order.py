@@ -211,11 +211,14 @@ def test_compressed_trace_is_the_same(pack):
     assert packed == read_order(io.BytesIO(raw))
 
 
-def test_cut_gzip_gives_what_is_whole():
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"]
+)
+def test_cut_file_gives_what_is_whole_and_says_so(pack):
     records = [line(test=f"a::{i}-{i * 7919 % 1000}", position=i) for i in range(5_000)]
-    packed = gzip.compress(encode(*records))
+    packed = pack(encode(*records))
 
-    reading = read_order(io.BytesIO(packed[: len(packed) // 2]))
+    reading = read_order(io.BytesIO(packed[: 2 * len(packed) // 3]))
 
     assert 0 < len(reading.elements) < 5_000
     assert [note.code for note in reading.notes] == ["torn-line"]
