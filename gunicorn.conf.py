@@ -10,6 +10,7 @@ threads = 24
 keepalive = 75  # longer than the pause between two uploads of one client
 timeout = 60
 graceful_timeout = 8
+limit_request_line = 8190  # the most there is: a node id may stand in a path
 # Loaded once: files replaced on disk change nothing until a restart.
 preload_app = True
 control_socket_disable = True
