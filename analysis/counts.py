@@ -17,7 +17,7 @@ from analysis.history import Floats, History, Ints
 from analysis.observations import Observations
 
 _EXACT = 8  # distances up to here have a bin each
-_RATIO = 2.0**0.5  # then each bin is this much wider than the last
+_RATIO = 2.0  # then each bin is this much wider than the last
 _LONGEST = 1 << 20
 
 
