@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from formats.assembly_notes import say_conflicts, say_one_sided, say_repeats
 from formats.folding import fold_file
-from formats.identity import Identifier
+from formats.identity import identifier
 from formats.joining import Told, join_reports, join_trace, join_traces
 from formats.masked_names import number_masked
 from formats.outcomes import Outcome
@@ -111,7 +111,7 @@ def _identify(
     readings: Sequence[tuple[str, str, Reading]], rules: IdentityRules | None
 ) -> list[_File]:
     """Sort the files by what they are, so that their order says nothing."""
-    identify = Identifier(rules).identify
+    identify = identifier(rules).identify
     names = [(kind, name) for kind, name, _ in readings]
     tied = len(set(names)) < len(names)
     ordered = sorted(
@@ -200,21 +200,19 @@ def _missing(tests: Tests, others: Tests) -> list[Told]:
 def _results(tests: Iterable[Told]) -> tuple[list[TestResult], list[str]]:
     processes: dict[str, int] = {"": -1}
     results = []
+    last, place = "", -1
     for identity, element, flaky, process, _ in tests:
-        place = processes.setdefault(process, len(processes) - 1)
-        position = element.position
-        own = (
-            flaky,
-            place,
-            -1 if position is None or place < 0 else position,
-            element.start,
-            element.line,
-            element.collection,
-        )
-        # By slices, key to params and outcome to attempts: naming each field costs
-        # three times as much, and this runs for every result.
-        values = identity[:7] + element[4:9] + own
-        results.append(_new(TestResult, values))
+        if process != last:
+            last = process
+            place = processes.setdefault(process, len(processes) - 1)
+        position = element[14]
+        if position is None or place < 0:
+            position = -1
+        # By slices and places, key to params and outcome to attempts, start, line and
+        # collection: naming each field costs three times as much, and this runs for
+        # every result.
+        own = (flaky, place, position, element[15], element[11], element[17])
+        results.append(_new(TestResult, identity[:7] + element[4:9] + own))
     del processes[""]
     return results, list(processes)
 

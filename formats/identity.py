@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from formats.prefixes import IdentityRules, Prefixes
@@ -24,6 +25,10 @@ _SLASHES = re.compile(r"/{2,}|(?:(?<=/)|^)(?:\./)+")
 COLLECTION = " (collection)"
 
 _new = tuple.__new__
+
+MOST_KNOWN = 30_000  # identities that are remembered, some 25 MB
+MOST_PLACES = 10_000
+_LONGEST_KNOWN = 300  # characters of a name
 
 RANK_DOTTED = 1  # classname and name: where the file ends is not known
 RANK_FILE = 2  # with the file, or a whole tuple of another framework
@@ -57,8 +62,25 @@ class _Place(NamedTuple):
     masked: tuple[str, ...]
 
 
+@lru_cache(maxsize=4)
+def _kept(rules: IdentityRules) -> list[Identifier]:
+    return [Identifier(rules)]
+
+
+def identifier(rules: IdentityRules | None = None) -> Identifier:
+    """Return an identifier for one upload: the last one's, as long as it is not full.
+
+    A suite says the same names again and again, and looking one up costs a quarter of
+    deciding it.
+    """
+    kept = _kept(rules or IdentityRules())
+    if kept[0].is_full():
+        kept[0] = Identifier(rules)
+    return kept[0]
+
+
 class Identifier:
-    """Identifies the elements of one upload; remembers each class it has seen."""
+    """Identifies elements; remembers each class, and many tests, that it has seen."""
 
     def __init__(self, rules: IdentityRules | None = None) -> None:
         self._prefixes = Prefixes(rules or IdentityRules())
@@ -68,6 +90,17 @@ class Identifier:
             False: {},
         }
         self._modules: dict[str, _Place] = {}
+        self._known: dict[bool, dict[tuple[object, ...], Identity]] = {
+            True: {},
+            False: {},
+        }
+
+    def is_full(self) -> bool:
+        places = (self._modules, *self._classes.values())
+        return (
+            any(len(known) >= MOST_KNOWN for known in self._known.values())
+            or sum(map(len, places)) > MOST_PLACES
+        )
 
     def identify(self, element: Element) -> Identity:
         """Decide which test case this element is."""
@@ -77,6 +110,16 @@ class Identifier:
             return self.identify_nodeid(element.nodeid, collection=element.collection)
         if element.collection or not (element.classname or not element.pytest):
             return self._pseudo_case(element)
+        known = self._known[element.pytest]
+        said = element[:4]  # name, class name, file and suites
+        identity = known.get(said)
+        if identity is None:
+            identity = self._join_place(element)
+            if len(known) < MOST_KNOWN and len(element.name) <= _LONGEST_KNOWN:
+                known[said] = identity
+        return identity
+
+    def _join_place(self, element: Element) -> Identity:
         places = self._classes[element.pytest]
         seen = element[1:4]
         place = places.get(seen)

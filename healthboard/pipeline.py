@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
+from formats.cycles import no_collections
 from ingest import processing, retention
 from results import days
 from results import retention as old_facts
@@ -82,7 +83,8 @@ def drain(stage: Stage, *, limit: int = 100) -> int:
         done += 1
         started = time.perf_counter()
         try:
-            stage.work(item)
+            with no_collections():
+                stage.work(item)
         except Exception as error:  # the stage boundary
             log.exception("stage=%s item=%s failed", stage.name, item)
             stage.give_back(item, f"{type(error).__name__}: {error}")

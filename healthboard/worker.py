@@ -6,6 +6,7 @@ leased can be taken over at once; all code is loaded and the schema checked firs
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -42,6 +43,7 @@ def main() -> int:
         without_heartbeat=True,
         quiet=True,
     )
+    gc.freeze()  # what is loaded stays, and need not be looked at
     beat = EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler)
     beat.start()
     for stage in pipeline.STAGES:

@@ -5,14 +5,20 @@ Guarantees: `last_seen` never moves back, and is never more than a day behind.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import numpy as np
+
 from results.models import TestCase
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.db.models import QuerySet
+    from numpy.typing import NDArray
+
     from results.day_totals import Rebuilt
     from results.models import Day
 
@@ -26,16 +32,31 @@ def move_last_seen(day: Day, rebuilt: Rebuilt) -> None:
     cases = TestCase.objects.filter(project_id=day.project_id)
     # The database says who is behind: for most rebuilds of a day nobody is.
     behind = cases.filter(last_seen__lt=_midnight(day.date, day.project.zone))
-    moved: dict[int, list[int]] = defaultdict(list)
-    for number in behind.values_list("number", flat=True):
-        place = int(rebuilt.seen[number]) if number < len(rebuilt.seen) else -1
-        if place >= 0:
-            moved[place].append(number)
-    for place, numbers in moved.items():
+    numbers = np.fromiter(behind.values_list("number", flat=True), np.int64)
+    numbers = np.sort(numbers[numbers < len(rebuilt.seen)])
+    places = rebuilt.seen[numbers]
+    for place in np.unique(places[places >= 0]).tolist():
         start = rebuilt.starts[place]
-        for at in range(0, len(numbers), _AT_ONCE):
-            some = cases.filter(number__in=numbers[at : at + _AT_ONCE])
+        for some in _together(cases, numbers[places == place]):
             some.filter(last_seen__lt=start).update(last_seen=start)
+
+
+def _together(
+    cases: QuerySet[TestCase], numbers: NDArray[np.int64]
+) -> Iterator[QuerySet[TestCase]]:
+    """Yield the cases of these rising numbers in as few queries as may be.
+
+    A whole suite is one range of numbers, which costs a fifth of naming each.
+    """
+    ends = np.flatnonzero(np.diff(numbers, append=-1) != 1) + 1
+    single: list[int] = []
+    for one in np.split(numbers, ends[:-1]):
+        if len(one) < _AT_ONCE:
+            single += one.tolist()
+        else:
+            yield cases.filter(number__gte=int(one[0]), number__lte=int(one[-1]))
+    for at in range(0, len(single), _AT_ONCE):
+        yield cases.filter(number__in=single[at : at + _AT_ONCE])
 
 
 def _midnight(day: date, zone: str) -> datetime:

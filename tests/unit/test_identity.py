@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.identity import Identifier, Identity, identify, is_pytest
+from formats import identity
+from formats.identity import Identifier, Identity, identifier, identify, is_pytest
 from formats.prefixes import IdentityRules
 from formats.report import Element
 
@@ -265,8 +266,50 @@ def test_any_element_has_a_storable_identity(
 
 @given(st.lists(st.sampled_from(OTHERS), max_size=20))
 def test_remembering_places_changes_nothing(elements):
-    identifier = Identifier()
+    known = Identifier()
 
-    assert [identifier.identify(one) for one in elements] == [
+    assert [known.identify(one) for one in elements] == [
         identify(one) for one in elements
     ]
+
+
+def test_what_is_remembered_changes_no_identity(monkeypatch):
+    monkeypatch.setattr(identity, "MOST_KNOWN", 40)
+    rules = IdentityRules(strip_path_prefixes=("remembered/here",))
+    written = [
+        Element(
+            name=f"test_{n % 7}[{n}]",
+            classname=f"remembered.here.test_{n % 5}.TestIt",
+            file=f"f{n % 3}.py" if n % 2 else "",
+            suites=("outer", f"s{n % 2}") if n % 3 else (),
+            pytest=bool(n % 4),
+        )
+        for n in range(100)
+    ]
+    for _ in range(3):
+        for some in (written[:30], written[25:], written):
+            again = identifier(rules).identify
+            assert [again(one) for one in some] == [
+                Identifier(rules).identify(one) for one in some
+            ]
+
+
+def test_an_identifier_is_kept_until_it_is_full(monkeypatch):
+    monkeypatch.setattr(identity, "MOST_KNOWN", 3)
+    rules = IdentityRules(strip_path_prefixes=("kept/here",))
+    first = identifier(rules)
+    for name in ("a", "b", "x" * 301):  # the last one is too long to remember
+        first.identify(Element(name=name, classname="c"))
+    assert identifier(rules) is first
+    first.identify(Element(name="c", classname="c"))
+    assert identifier(rules) is not first
+    assert identifier(rules) is identifier(rules)
+
+
+def test_an_identifier_of_many_classes_is_not_kept(monkeypatch):
+    monkeypatch.setattr(identity, "MOST_PLACES", 2)
+    rules = IdentityRules(strip_path_prefixes=("many/classes",))
+    first = identifier(rules)
+    for nodeid in ("a.py::test", "b.py::test", "c.py::test"):
+        first.identify(Element(name="test", nodeid=nodeid))
+    assert identifier(rules) is not first
