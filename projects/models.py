@@ -87,12 +87,13 @@ class Token(models.Model):
 
 
 class Secret(models.Model):
-    """A signing secret of a project's uploads (V2). During a rotation two are valid.
+    """A secret of a project's uploads (V2), or of one webhook route.
 
-    Kept readable, as an HMAC needs it; see SECURITY.md.
+    During a rotation two are valid. Kept readable, as an HMAC needs it; see SECURITY.md.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="secrets")
+    route = models.CharField(max_length=64, blank=True)  # its path; "" for uploads
     value = models.CharField(max_length=100)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)

@@ -1,4 +1,9 @@
-"""Signing secrets of a project's uploads: which are valid now, and their rotation."""
+"""Signing secrets of a project: which are valid now, and their rotation.
+
+Guarantees: a secret is good for one thing alone, either the project's uploads (no
+`route`) or the webhook route of that path; after a rotation the one before is valid for
+24 hours more.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +22,27 @@ if TYPE_CHECKING:
 ROTATION = timedelta(hours=24)
 
 
-def valid_secrets(project: Project, *, now: datetime) -> list[str]:
-    """Return the secrets that sign for this project now, newest first."""
-    return list(secrets_of(project, now=now).values_list("value", flat=True))
+def valid_secrets(project: Project, *, now: datetime, route: str = "") -> list[str]:
+    """Return the secrets that are valid now, newest first."""
+    valid = secrets_of(project, now=now, route=route)
+    return list(valid.values_list("value", flat=True))
 
 
-def secrets_of(project: Project, *, now: datetime) -> QuerySet[Secret]:
+def secrets_of(
+    project: Project, *, now: datetime, route: str = ""
+) -> QuerySet[Secret]:
     """Return the rows of the secrets that are valid now, newest first."""
     return Secret.objects.filter(
-        Q(expires_at=None) | Q(expires_at__gt=now), project=project
+        Q(expires_at=None) | Q(expires_at__gt=now), project=project, route=route
     ).order_by("-id")
 
 
-def rotate(project: Project, *, now: datetime) -> str:
+def rotate(project: Project, *, now: datetime, route: str = "") -> str:
     """Make a new secret; the ones before stay valid for 24 hours more."""
     value = secrets.token_urlsafe(32)
     with transaction.atomic():
-        Secret.objects.filter(project=project, expires_at=None).update(
+        Secret.objects.filter(project=project, route=route, expires_at=None).update(
             expires_at=now + ROTATION
         )
-        Secret.objects.create(project=project, value=value)
+        Secret.objects.create(project=project, route=route, value=value)
     return value
