@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # Held until the process ends, so never closed.
@@ -20,6 +22,17 @@ def take(path: Path) -> bool:
 
 def wait_for(path: Path) -> None:
     _take(path, fcntl.LOCK_EX)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Wait for the lock, and hold it for the block."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def is_free(path: Path) -> bool:

@@ -10,10 +10,14 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING
 
+from django.conf import settings
+from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Max
+
+from healthboard import locks
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -21,6 +25,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 type Key = tuple[str, str]
+
+
+class Behind(RuntimeError):
+    """The database does not fit this code; the message says what to do."""
 
 
 @cache
@@ -50,6 +58,22 @@ def missing() -> str:
 
 def problem() -> str:
     return newer() or missing()
+
+
+def bring_up() -> None:
+    """Migrate the embedded database if it is behind, one process at a time.
+
+    Raises `Behind` for a database that an operator migrates, and for a newer one.
+    """
+    if trouble := newer():
+        raise Behind(trouble)
+    if not missing():
+        return
+    if not settings.EMBEDDED:
+        raise Behind(missing())
+    with locks.held(settings.DATA_DIR / "migrate.lock"):
+        if missing():
+            call_command("migrate", interactive=False, verbosity=0)
 
 
 def is_current() -> bool:

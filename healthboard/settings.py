@@ -124,6 +124,7 @@ def _database() -> dict[str, Any]:  # Any: Django's database settings
     return database
 
 
+EMBEDDED = not os.environ.get("DATABASE_URL")
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -14,7 +14,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
@@ -48,7 +47,10 @@ class Command(BaseCommand):
             listener = listen(host, port)
         except PortTaken as error:
             raise CommandError(str(error)) from error
-        _migrate()
+        try:
+            schema.bring_up()
+        except schema.Behind as error:
+            raise CommandError(str(error)) from error
         collected.collect()
         password = sign_in.first_password()
         if password and not no_demo:
@@ -78,13 +80,6 @@ def _own(data: Path) -> None:
                 process = locks.holder(lock)
                 raise CommandError(f"process {process} of the last server still runs")
             time.sleep(0.1)
-
-
-def _migrate() -> None:
-    if newer := schema.newer():
-        raise CommandError(newer)
-    if schema.missing():
-        call_command("migrate", interactive=False, verbosity=0)
 
 
 def _address(host: str, port: int) -> str:

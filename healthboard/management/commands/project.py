@@ -1,4 +1,4 @@
-"""`manage project create owner/name [--json]`."""
+"""`manage project create owner/name [--json]`: also before the first `serve`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from healthboard import schema
 from projects.creation import ProjectError, create_project
 
 
@@ -20,8 +21,9 @@ class Command(BaseCommand):
 
     def handle(self, *, slug: str, **options: Any) -> None:  # Any: Django's options
         try:
+            schema.bring_up()
             created = create_project(slug, actor="command line")
-        except ProjectError as error:
+        except (schema.Behind, ProjectError) as error:
             raise CommandError(str(error)) from error
         answer = {
             "project": created.project.slug,
