@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from ingest.models import Turn, Upload
+from ingest.models import Handover, Turn, Upload
 from projects.admin import ReadOnly
 
 
@@ -19,3 +19,9 @@ class UploadAdmin(ReadOnly):
 class TurnAdmin(ReadOnly):
     list_display = ("project", "at")
     list_select_related = ("project",)
+
+
+@admin.register(Handover)
+class HandoverAdmin(ReadOnly):
+    list_display = ("upload", "stage", "due_at", "attempts", "done_at")
+    list_filter = ("stage",)

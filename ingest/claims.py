@@ -16,7 +16,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from ingest import leases
-from ingest.models import State, Turn, Upload
+from ingest.models import Handover, State, Turn, Upload
 from projects.models import Project
 from results.storable import storable
 
@@ -41,7 +41,7 @@ def claim(now: datetime) -> Upload | None:
         if upload is None:
             # A dead owner's work is looked for when there is nothing else to do; in
             # a flood its lease runs out.
-            if _release_dead(now):
+            if release_dead(now):
                 continue
             return None
         if upload.state == State.PROCESSING and upload.attempts >= MAX_ATTEMPTS:
@@ -72,7 +72,7 @@ def waiting(project_id: int | None) -> int:
 
 def renew(upload: Upload) -> None:
     """Hold the lease for its full time again; raise when it was taken over."""
-    if not _held(upload).update(due_at=timezone.now() + _lease_time()):
+    if not _held(upload).update(due_at=timezone.now() + lease_time()):
         raise LeaseLost(f"upload {upload.pk} was taken over")
 
 
@@ -103,7 +103,7 @@ def _held(upload: Upload) -> QuerySet[Upload]:
     )
 
 
-def _lease_time() -> timedelta:
+def lease_time() -> timedelta:
     return timedelta(seconds=settings.HEALTHBOARD_LEASE_SECONDS)
 
 
@@ -132,7 +132,7 @@ def _as_seen(upload: Upload, now: datetime) -> QuerySet[Upload]:
 
 
 def _take(upload: Upload, now: datetime) -> bool:
-    lease, until = leases.new_lease(), now + _lease_time()
+    lease, until = leases.new_lease(), now + lease_time()
     with transaction.atomic():
         taken = _as_seen(upload, now).update(
             state=State.PROCESSING,
@@ -163,14 +163,17 @@ def _give_up_interrupted(upload: Upload, now: datetime) -> None:
     )
 
 
-def _release_dead(now: datetime) -> int:
-    """Make due at once what dead owners had claimed; return how much that was."""
-    held = Upload.objects.filter(due_at__gt=now, state=State.PROCESSING)
+def release_dead(now: datetime) -> int:
+    """Make due at once what dead owners had claimed; return how many uploads."""
+    uploads = Upload.objects.filter(due_at__gt=now, state=State.PROCESSING)
+    handed = Handover.objects.filter(due_at__gt=now).exclude(lease="")
+    held = [*uploads.values_list("lease", flat=True)]
+    held += handed.values_list("lease", flat=True)
     released = 0
-    for owner in {
-        leases.owner_of(lease) for lease in held.values_list("lease", flat=True)
-    }:
+    for owner in {leases.owner_of(lease) for lease in held}:
         if leases.is_dead(owner):
-            released += held.filter(lease__startswith=f"{owner}/").update(due_at=now)
+            mine = {"lease__startswith": f"{owner}/"}
+            released += uploads.filter(**mine).update(due_at=now)
+            handed.filter(**mine).update(due_at=now)
             leases.bury(owner)
     return released

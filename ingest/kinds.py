@@ -4,5 +4,6 @@ from __future__ import annotations
 
 AUTO = "auto"  # the content tells
 READ = ("junit", "reportlog", "order")
-UNREAD = ("gate", "effects", "review")  # kept until there is a reader for them
-KINDS = (*READ, *UNREAD, AUTO)
+HANDED = ("effects", "review")  # checked here, stored by a stage above
+UNREAD = ("gate",)  # kept until there is a reader for them
+KINDS = (*READ, *HANDED, *UNREAD, AUTO)

@@ -18,7 +18,7 @@ from formats.assembly import assemble
 from formats.context import Context, read_context
 from formats.prefixes import IdentityRules
 from formats.report import FileProblem, Note, Reading, Rejected
-from ingest import bodies, claims, kinds, readers
+from ingest import bodies, claims, handovers, kinds, readers
 from ingest.claims import claim, give_back, waiting
 from ingest.kinds import AUTO
 from ingest.models import State, Upload
@@ -44,32 +44,34 @@ class _Read:
     kinds: list[str] = field(default_factory=list)  # of the good files, read or not
     damage: list[FileProblem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    handed: bool = False  # a stage above reads some of the files too
 
 
 def work(upload: Upload) -> None:
     """Read a claimed upload and store what it says."""
-    read = _read_files(upload)
-    claims.renew(upload)
     context = read_context(json.dumps(upload.context).encode())
+    read = _read_files(upload, context)
+    claims.renew(upload)
     contribution = _contribution(upload, read)
     if contribution is not None:
         read.notes += contribution.notes
-    # Without any result only a bad file of a named run is recorded; and whatever
-    # replaces what this upload said before.
+    # Without any result only what a named run gets to hear is recorded: that a file
+    # is bad, or one of a kind that was bad before; and whatever replaces what this
+    # upload said before.
     prepared = None
-    damages = bool(read.damage and context.run)
-    if contribution is not None or damages or upload.run_id is not None:
+    tells = bool(context.run and (read.damage or read.handed))
+    if contribution is not None or tells or upload.run_id is not None:
         claims.renew(upload)
         prepared = _prepare(upload, context, contribution, read)
     _store(upload, read, prepared)
 
 
-def _read_files(upload: Upload) -> _Read:
+def _read_files(upload: Upload, context: Context) -> _Read:
     read = _Read()
     for entry, part in bodies.files(upload):
         claims.renew(upload)
         try:
-            _read_file(entry, part, read)
+            _read_file(entry, part, read, context)
         except Rejected as verdict:
             read.damage.append(
                 FileProblem(
@@ -84,7 +86,7 @@ def _read_files(upload: Upload) -> _Read:
     return read
 
 
-def _read_file(entry: FileEntry, part: Part, read: _Read) -> None:
+def _read_file(entry: FileEntry, part: Part, read: _Read, context: Context) -> None:
     """Read one file; raise `Rejected` for a bad one."""
     name = entry["name"]
     with SpooledTemporaryFile(max_size=IN_MEMORY) as spool:
@@ -97,6 +99,11 @@ def _read_file(entry: FileEntry, part: Part, read: _Read) -> None:
             read.kinds.append(kind)
             note = f"{name}: stored; files of the kind {kind!r} are not read yet"
             read.notes.append(Note("not-read-yet", note))
+            return
+        if kind in kinds.HANDED:
+            read.notes += readers.check(kind, stream, context)
+            read.kinds.append(kind)
+            read.handed = True
             return
         packed = readers.packed_unsaid(name, stream)
         read.notes += [packed] if packed else []
@@ -145,6 +152,8 @@ def _store(upload: Upload, read: _Read, prepared: recording.Prepared | None) -> 
             errors=[_as_json(problem) for problem in read.damage],
             warnings=warnings,
         )
+        if read.handed or handovers.is_handed_over(upload, readers.CHECKED_APART):
+            handovers.hand_over(upload, readers.CHECKED_APART)
         if prepared is None:
             return
         stored = recording.store(prepared)

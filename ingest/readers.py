@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from formats.detection import HEAD, detect
+from formats.effects.ledger import read_ledger
 from formats.junit import read_junit
 from formats.order import read_order
 from formats.report import Note, Rejected
 from formats.reportlog import read_reportlog
+from formats.reviews.reading import read_review
 from ingest.kinds import AUTO, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from formats.context import Context
     from formats.report import Reading
 
 READERS: dict[str, Callable[[BinaryIO], Reading]] = {
@@ -21,6 +24,7 @@ READERS: dict[str, Callable[[BinaryIO], Reading]] = {
     "reportlog": read_reportlog,
     "order": read_order,
 }
+CHECKED_APART = "findings"  # the stage that stores what `check` has checked
 _PACKED = (".gz", ".gzip", ".zst", ".zstd")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -50,3 +54,10 @@ def settle(kind: str, name: str, stream: BinaryIO) -> str:
     if found not in KINDS:
         raise Rejected("what kind of file this is cannot be told from its content")
     return found
+
+
+def check(kind: str, stream: BinaryIO, context: Context) -> list[Note]:
+    """Read a file that a stage above stores; raise `Rejected` for a bad one."""
+    if kind == "effects":
+        return list(read_ledger(stream, run_ended=context.complete).notes)
+    return list(read_review(stream).notes)

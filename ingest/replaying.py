@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from ingest import handovers
 from ingest.models import State, Upload
 from projects import audit
 
@@ -23,9 +24,12 @@ REPLAYED = (State.PROCESSED, State.REJECTED, State.DEAD, State.FAILED)
 
 
 def retry(upload: Upload, *, by: str) -> bool:
-    """Try a dead or failed upload again now; tell whether it was one."""
+    """Try a dead or failed upload again now, or a stage above that gave it up.
+
+    Tells whether there was such a thing.
+    """
     uploads = Upload.objects.filter(pk=upload.pk, state__in=RETRIED)
-    if not _admit_again(uploads):
+    if not _admit_again(uploads) and not handovers.retry(upload):
         return False
     audit.record(
         upload.project, actor=by, action="upload.retried", subject=f"upload {upload.pk}"

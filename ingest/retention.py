@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from ingest import bodies, leases
-from ingest.models import Upload
+from ingest.models import Handover, Upload
 from projects import options
 from projects.models import Project
 
@@ -60,6 +60,8 @@ class _Plan:
 
 
 _plan = _Plan()
+# Uploads that a stage above has still to read.
+_HANDED_OVER = Handover.objects.filter(due_at__isnull=False).values("upload")
 
 
 def claim(now: datetime) -> Sweep | None:
@@ -95,7 +97,8 @@ def delete_expired(now: datetime) -> int:
             received_at__lt=now - kept,
             due_at__isnull=True,
             body_deleted_at__isnull=True,
-        ).order_by("received_at", "pk")
+        ).exclude(pk__in=_HANDED_OVER)
+        expired = expired.order_by("received_at", "pk")
         while rows := list(expired.values_list("pk", "body")[:BATCH]):
             ids = [pk for pk, _ in rows]
             Upload.objects.filter(pk__in=ids, due_at__isnull=True).update(
@@ -124,7 +127,10 @@ def delete_orphans(now: datetime) -> int:
 
 def forget_owners() -> None:
     """Remove the locks of processes that ended with nothing left to take over."""
-    held = Upload.objects.exclude(lease="").values_list("lease", flat=True)
+    held = [
+        *Upload.objects.exclude(lease="").values_list("lease", flat=True),
+        *Handover.objects.exclude(lease="").values_list("lease", flat=True),
+    ]
     busy = {leases.owner_of(lease) for lease in held}
     for owner in leases.owners():
         if owner not in busy and leases.is_dead(owner):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connections
 
+from formats.context import Context
 from healthboard.pipeline import BY_NAME, drain, drain_all
 from ingest import bodies, claims, leases, processing, rate, replaying
 from ingest.models import State
@@ -76,7 +77,7 @@ def test_an_expired_lease_is_taken_over_and_its_owner_stores_nothing(acme: Creat
 def test_a_takeover_while_it_stores_rolls_its_owner_back(acme: Created):
     send(acme)
     late = claim()
-    read = processing._read_files(late)
+    read = processing._read_files(late, Context())
     Row.objects.update(lease="somebody else/1")
     with pytest.raises(claims.LeaseLost):
         processing._store(late, read, None)
