@@ -1,10 +1,12 @@
 """The inbox: one row an admitted upload. Its body is a file that the row points at.
 
-The row is the queue: a stage claims it by a conditional UPDATE with a lease.
+The row is the queue: a stage claims it by a conditional UPDATE with a lease. A `Route`
+is where a webhook delivers; what it delivers is an upload too.
 """
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 
 from projects.models import Project, Token
@@ -17,6 +19,36 @@ class State(models.TextChoices):
     REJECTED = "rejected"  # the input's fault; final
     FAILED = "failed"  # ours; tried again with backoff
     DEAD = "dead"  # given up; a button or the API tries again
+
+
+class RouteKind(models.TextChoices):
+    """What a route takes; its file is of this kind."""
+
+    GATE = "gate"
+    REVIEW = "review"
+    EFFECTS = "effects"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+
+
+class Route(models.Model):
+    """A place where a webhook delivers: `/webhooks/<path>`. Never deleted.
+
+    Its secrets are `projects.Secret` rows of this path.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="routes")
+    kind = models.CharField(max_length=10, choices=RouteKind)
+    path = models.CharField(max_length=64, unique=True)  # nobody can guess it
+    name = models.CharField(max_length=100, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    disabled_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.name or f"{self.kind} route {self.pk}"
 
 
 class Upload(models.Model):
@@ -40,6 +72,10 @@ class Upload(models.Model):
     wire_bytes = models.BigIntegerField()
     unpacked_bytes = models.BigIntegerField()
     token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")
+    route = models.ForeignKey(
+        Route, models.RESTRICT, null=True, related_name="uploads", db_index=False
+    )
+    attached_at = models.DateTimeField(null=True)  # its context was given by hand
     received_at = models.DateTimeField()
     processed_at = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -72,10 +108,29 @@ class Upload(models.Model):
                 name="kept_bodies",
                 condition=models.Q(body_deleted_at__isnull=True),
             ),
+            models.Index(
+                fields=["route", "-received_at"],
+                name="uploads_of_a_route",
+                condition=models.Q(route__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"upload {self.pk} ({self.state})"
+
+
+class Answer(models.Model):
+    """An answer of a route that left no upload; `answers.py` keeps only a few."""
+
+    route = models.ForeignKey(Route, models.CASCADE, related_name="answers")
+    at = models.DateTimeField()
+    status = models.PositiveSmallIntegerField()
+    delivery_id = models.CharField(max_length=200, blank=True)
+    detail = models.CharField(max_length=300, blank=True)
+    upload = models.ForeignKey(Upload, models.CASCADE, null=True, related_name="+")
+
+    def __str__(self) -> str:
+        return f"{self.status} of {self.route}"
 
 
 class Turn(models.Model):
