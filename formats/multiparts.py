@@ -35,9 +35,9 @@ _EXTENDED = re.compile(
 class Part:
     """One part. Its bytes are to be taken before the next part is asked for."""
 
-    def __init__(self, segment: MultipartSegment, rest: Iterator[bytes]) -> None:
-        self.name = segment.name or ""
-        self.filename = segment.filename or _extended_filename(segment)
+    def __init__(self, name: str, filename: str, rest: Iterator[bytes]) -> None:
+        self.name = name
+        self.filename = filename
         self._rest = rest
 
     def chunks(self) -> Iterator[bytes]:
@@ -58,7 +58,8 @@ def read_parts(blocks: Iterable[bytes], *, content_type: str) -> Iterator[Part]:
             raise Unfit(f"the body has more than {MAX_PARTS} parts")
         if not event.name:
             raise Malformed("a part of the body has no name")
-        yield Part(event, _payload(events))
+        filename = event.filename or _extended_filename(event)
+        yield Part(event.name, filename, _payload(events))
 
 
 def _extended_filename(segment: MultipartSegment) -> str:

@@ -1,58 +1,29 @@
-"""Admission: a request becomes one durable row, or nothing at all.
+"""Admission of uploads: who sends one, what is in it, and whether it may come in.
 
-Guarantees: before `admit` returns, the body is on the disk and the row is committed;
-of several senders of one delivery exactly one is first, the others are duplicates or
-conflicts; whatever is refused leaves neither a row nor a file.
+Guarantees: nothing of a body is believed before its sender is known, but the name of
+the project that must have signed it; `settling` makes it durable, or nothing at all.
 """
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
-from django.db.utils import IntegrityError
 
-from formats.context import ContextError
 from formats.unpacking import BodyError, known_encoding
-from ingest import bodies, rate, receiving, senders
+from ingest import bodies, receiving, senders, settling
 from ingest.models import Upload
-from ingest.problems import Problem, Unauthenticated
+from ingest.problems import Problem
 from ingest.receiving import Received
-from ingest.signals import upload_received
-from ingest.wire import Wire
-from projects import tokens
 from projects.models import Project, Scope, Token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
-log = logging.getLogger(__name__)
-
-MAX_ID = 200
-RETRY_AFTER_S = 5
-
-_LOST = (OperationalError, InterfaceError)
-
-
-@dataclass(frozen=True, slots=True)
-class Sending:
-    """One request: its headers, its query, and its body that was not read yet."""
-
-    headers: Mapping[str, str]
-    query: Mapping[str, str]
-    wire: Wire
-
-
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    upload_id: int
-    first: bool
+    from ingest.settling import Admitted, Sending
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +34,8 @@ class _Sender:
 
 def admit(sending: Sending, *, now: datetime) -> Admitted:
     """Admit one upload; raise `Problem` for everything that is refused."""
-    try:
+    with settling.refusals():
         return _admit(sending, now=now)
-    except BodyError as error:
-        status = HTTPStatus(error.status)
-        raise Problem(status, error.message, field=error.field) from error
-    except ContextError as error:
-        status = HTTPStatus(error.status)
-        detail = f"{error.field}: {error.message}"
-        raise Problem(status, detail, field=error.field) from error
-    except (*_LOST, bodies.WriteRefused) as error:
-        log.warning("an upload could not be stored: %s", error)
-        raise Problem(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "The upload could not be stored. Send it again with the same id.",
-            retry_after=RETRY_AFTER_S,
-        ) from error
 
 
 def _admit(sending: Sending, *, now: datetime) -> Admitted:
@@ -86,7 +43,7 @@ def _admit(sending: Sending, *, now: datetime) -> Admitted:
     found = senders.identify(sending.headers, project=named, now=now)
     if isinstance(found, Token):
         _check_token(found, named=named)
-        _check_rate(found.project)
+        settling.check_rate(found.project)
         _check_query(sending.query)
     sending.wire.check()
     with bodies.draft(now) as draft:
@@ -96,14 +53,15 @@ def _admit(sending: Sending, *, now: datetime) -> Admitted:
             sender = _Sender(found.project, found)
         else:
             context = received.context or b""
-            body = _whole(sending.wire, draft)
+            body = settling.whole(sending.wire, draft)
             project = senders.verify(found, body, context=context, now=now)
             sender = _Sender(project, None)
-            _check_rate(project)
+            settling.check_rate(project)
             _check_query(sending.query)
         if refused is not None:
             raise refused
-        return _settle(sending, draft, received, sender, now=now)
+        upload = _upload(sending, draft, received, sender, now=now)
+        return settling.settle(upload, draft, now=now)
 
 
 def _check_token(token: Token, *, named: str) -> None:
@@ -117,17 +75,6 @@ def _check_token(token: Token, *, named: str) -> None:
 def _refuse_project(named: str) -> None:
     detail = f"This is a token of another project than {named[:200]}."
     raise Problem(HTTPStatus.FORBIDDEN, detail, field="project")
-
-
-def _check_rate(project: Project) -> None:
-    wait = rate.take(project.pk)
-    if wait:
-        raise Problem(
-            HTTPStatus.TOO_MANY_REQUESTS,
-            f"{project.slug} sends more than {settings.HEALTHBOARD_RATE} uploads a "
-            "second.",
-            retry_after=wait,
-        )
 
 
 def _check_query(query: Mapping[str, str]) -> None:
@@ -146,7 +93,7 @@ def _receive(
     """
     try:
         receiving.read_body(
-            _written(sending.wire, draft),
+            settling.written(sending.wire, draft),
             received,
             content_type=sending.headers.get("Content-Type", ""),
             content_encoding=sending.headers.get("Content-Encoding", ""),
@@ -159,33 +106,22 @@ def _receive(
     return None
 
 
-def _written(wire: Wire, draft: bodies.Draft) -> Iterator[bytes]:
-    for block in wire.blocks():
-        draft.write(block)
-        yield block
-
-
-def _whole(wire: Wire, draft: bodies.Draft) -> Iterator[bytes]:
-    """Yield the whole raw body: what is in the draft, and what was not read yet."""
-    yield from draft.again()
-    yield from wire.blocks()
-
-
-def _settle(
+def _upload(
     sending: Sending,
     draft: bodies.Draft,
     received: Received,
     sender: _Sender,
     *,
     now: datetime,
-) -> Admitted:
+) -> Upload:
     context = receiving.settle_context(received.context, slug=sender.project.slug)
     if context.project != sender.project.slug:
         _refuse_project(context.project)
     digest = receiving.digest_of(context, received.files)
-    upload = Upload(
+    named = settling.delivery_id(sending.headers, "Idempotency-Key", "X-Request-ID")
+    return Upload(
         project=sender.project,
-        delivery_id=_delivery_id(sending.headers) or f"sha256:{digest}",
+        delivery_id=named or f"sha256:{digest}",
         digest=digest,
         context=receiving.stored_context(context),
         files=received.files,
@@ -198,62 +134,3 @@ def _settle(
         received_at=now,
         due_at=now,
     )
-    known = _known(upload)
-    if known is not None:
-        return known
-    draft.settle()
-    return _insert(upload, draft, now=now)
-
-
-def _delivery_id(headers: Mapping[str, str]) -> str:
-    for name in ("Idempotency-Key", "X-Request-ID"):
-        value = headers.get(name, "").strip()
-        if not value:
-            continue
-        if len(value) > MAX_ID or not value.isprintable():
-            detail = f"{name}: must be 1 to {MAX_ID} printable characters"
-            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, field=name)
-        return value
-    return ""
-
-
-def _known(upload: Upload) -> Admitted | None:
-    """Tell a duplicate from a conflict; None when this delivery was never seen."""
-    known = (
-        Upload.objects.filter(project=upload.project, delivery_id=upload.delivery_id)
-        .values_list("id", "digest")
-        .first()
-    )
-    if known is None:
-        return None
-    upload_id, digest = known
-    if digest != upload.digest:
-        detail = f"Upload {upload_id} had the same id and another body."
-        raise Problem(HTTPStatus.CONFLICT, detail)
-    return Admitted(upload_id, first=False)
-
-
-def _insert(upload: Upload, draft: bodies.Draft, *, now: datetime) -> Admitted:
-    """Commit the row. The unique constraint decides which of several is first."""
-    try:
-        with transaction.atomic():
-            upload.save(force_insert=True)
-            if upload.token is not None:
-                tokens.touch(upload.token, now=now)
-            transaction.on_commit(partial(_wake, upload.pk), robust=True)
-    except IntegrityError as error:
-        known = _known(upload)
-        if known is None:  # the project was deleted meanwhile
-            raise Unauthenticated from error
-        return known
-    except _LOST:
-        # The answer to a commit can be lost: then the row is there and needs its file.
-        draft.kept = True
-        draft.kept = Upload.objects.filter(body=draft.name).exists()
-        raise
-    draft.kept = True
-    return Admitted(upload.pk, first=True)
-
-
-def _wake(upload_id: int) -> None:
-    upload_received.send_robust(sender=Upload, upload_id=upload_id)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, BinaryIO, TypedDict
 from django.conf import settings
 
 from formats.multiparts import Part, read_parts
+from formats.payloads import read_payload
 from formats.unpacking import BLOCK, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
 
 
 CONTEXT = "context"  # the one part that is no file
+
+
+# What the one file of a webhook's upload is called; reviews come in several forms.
+_NAMES = {
+    "gate": "gate.json",
+    "effects": "effects.jsonl",
+    "review": "review",
+    "github": "github.json",
+    "gitlab": "gitlab.json",
+}
 
 
 class FileEntry(TypedDict):
@@ -139,9 +150,25 @@ def _files(upload: Upload, raw: BinaryIO) -> Iterator[tuple[FileEntry, Part]]:
     with raw:
         blocks = iter(lambda: raw.read(BLOCK), b"")
         unpacked = unpack(blocks, upload.encoding, most=upload.unpacked_bytes)
-        for part in read_parts(unpacked, content_type=upload.content_type):
+        for part in _parts(upload, unpacked):
             if part.name != CONTEXT:
                 yield next(entries), part
+
+
+def parts_of_delivery(
+    blocks: Iterable[bytes], *, kind: str, content_type: str
+) -> Iterator[Part]:
+    """Yield the parts of an unpacked body that came to a route of this kind."""
+    filename = _NAMES[kind]
+    return read_payload(blocks, name=kind, filename=filename, content_type=content_type)
+
+
+def _parts(upload: Upload, blocks: Iterator[bytes]) -> Iterator[Part]:
+    kind = upload.content_type
+    if upload.route_id is None:
+        return read_parts(blocks, content_type=kind)
+    [entry] = upload.files
+    return parts_of_delivery(blocks, kind=entry["kind"], content_type=kind)
 
 
 def _path(name: str) -> Path:

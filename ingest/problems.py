@@ -32,13 +32,29 @@ class Problem(Exception):
 
 
 class Unauthenticated(Problem):
-    """The same answer for a missing, bad or stale token or signature."""
+    """The same answer for a missing, bad or stale token or signature.
 
-    def __init__(self) -> None:
+    `why` is for the project's admin alone, never for whoever sent the request.
+    """
+
+    scheme = "Bearer"
+
+    def __init__(self, why: str = "", *, detail: str = "") -> None:
         super().__init__(
             HTTPStatus.UNAUTHORIZED,
-            "This needs a valid project token or a valid, fresh V2 signature.",
+            detail
+            or "This needs a valid project token or a valid, fresh V2 signature.",
         )
+        self.why = why
+
+
+class Unsigned(Unauthenticated):
+    """The same answer for everything that a route's secret did not sign."""
+
+    scheme = "Signature"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why, detail="This needs a valid signature of this route.")
 
 
 class ProblemResponse(JsonResponse):
@@ -69,8 +85,8 @@ def response(problem: Problem, *, after: Callable[[], None]) -> ProblemResponse:
     answer = ProblemResponse(body, status=problem.status, after=after)
     if problem.retry_after is not None:
         answer["Retry-After"] = str(problem.retry_after)
-    if problem.status == HTTPStatus.UNAUTHORIZED:
-        answer["WWW-Authenticate"] = 'Bearer realm="Healthboard"'
+    if isinstance(problem, Unauthenticated):
+        answer["WWW-Authenticate"] = f'{problem.scheme} realm="Healthboard"'
     if problem.status == HTTPStatus.METHOD_NOT_ALLOWED:
         answer["Allow"] = "POST"
     if problem.status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE:

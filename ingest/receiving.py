@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from formats.context import MAX_CONTEXT_BYTES, Context, read_context
 from formats.multiparts import Part, read_parts
 from formats.unpacking import Unfit, known_encoding, unpack
-from ingest.bodies import CONTEXT, FileEntry
+from ingest.bodies import CONTEXT, FileEntry, parts_of_delivery
 from ingest.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_body(
     content_encoding: str,
     most: int,
 ) -> None:
-    """Read a body to its end; raise a `BodyError` for one that is refused."""
+    """Read an upload's body to its end; raise a `BodyError` for one that is refused."""
     unpacked = unpack(blocks, known_encoding(content_encoding), most=most)
     counted = _counted(unpacked, into)
     for part in read_parts(counted, content_type=content_type):
@@ -60,6 +60,25 @@ def read_body(
             f"no file was sent; name its part by its kind: {', '.join(KINDS)}",
             field="file",
         )
+
+
+def read_delivery(
+    blocks: Iterable[bytes],
+    into: Received,
+    *,
+    kind: str,
+    content_type: str,
+    content_encoding: str,
+    most: int,
+) -> None:
+    """Read the body of a webhook to its end, as `read_body` does: one file."""
+    unpacked = unpack(blocks, known_encoding(content_encoding), most=most)
+    counted = _counted(unpacked, into)
+    for part in parts_of_delivery(counted, kind=kind, content_type=content_type):
+        if part.name == CONTEXT:
+            _take_context(part, into)
+        else:
+            into.files.append(_take_file(part, n=1))
 
 
 def settle_context(raw: bytes | None, *, slug: str) -> Context:

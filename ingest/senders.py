@@ -7,15 +7,13 @@ its signature was checked, but the name of the project whose secret must have si
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import re
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.problems import Unauthenticated
+from ingest.signatures import BadSignature, Signature, read_v2
 from projects import signing, tokens
 from projects.models import Project, Token
 
@@ -23,24 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-SKEW_S = 300
-
-_TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
-_SIGNATURE = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
-
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class Claim:
     """A fresh V2 signature that was not checked yet."""
 
-    timestamp: str
-    digest: str
+    signature: Signature
     project: str  # the slug that the address names, or ""
 
 
 def identify(
     headers: Mapping[str, str], *, project: str, now: datetime
-) -> Token | Signature:
+) -> Token | Claim:
     """Return the valid token or the signature that a request carries."""
     scheme, _, plain = headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
@@ -48,31 +40,21 @@ def identify(
         if token is None:
             raise Unauthenticated
         return token
-    timestamp = headers.get("X-Webhook-Timestamp", "").strip()
-    digest = headers.get("X-Webhook-Signature-V2", "").strip()
-    if not _TIMESTAMP.fullmatch(timestamp) or not _SIGNATURE.fullmatch(digest):
-        raise Unauthenticated
-    if abs(now.timestamp() - int(timestamp)) > SKEW_S:
-        raise Unauthenticated
-    return Signature(timestamp, digest.lower(), project)
+    try:
+        return Claim(read_v2(headers, now=now), project)
+    except BadSignature as error:
+        raise Unauthenticated(str(error)) from error
 
 
 def verify(
-    signature: Signature, body: Iterable[bytes], *, context: bytes, now: datetime
+    claim: Claim, body: Iterable[bytes], *, context: bytes, now: datetime
 ) -> Project:
     """Return the project whose secret signed this body; `context` may name it."""
-    project = _find(signature.project or _named_project(context))
-    # Without a project the body is hashed all the same: time tells nothing.
+    project = _find(claim.project or _named_project(context))
     keys = signing.valid_secrets(project, now=now) if project else []
-    macs = [
-        hmac.new(key.encode(), f"{signature.timestamp}.".encode(), hashlib.sha256)
-        for key in keys or [secrets.token_hex()]
-    ]
-    for block in body:
-        for mac in macs:
-            mac.update(block)
-    matches = [hmac.compare_digest(mac.hexdigest(), signature.digest) for mac in macs]
-    if project is None or not any(matches):
+    # Without a project the body is hashed all the same: time tells nothing.
+    signed = claim.signature.matches(keys or [secrets.token_hex()], body)
+    if project is None or not signed:
         raise Unauthenticated
     return project
 
