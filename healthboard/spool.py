@@ -1,7 +1,7 @@
 """A broker that needs no server: kombu's file system transport, made safe.
 
 Guarantees: a message is complete when it can be seen, a message that says the same
-as one that waits replaces it (so a flood of uploads leaves one file a stage), and a
+as one that waits adds nothing (so a flood of uploads leaves one file a stage), and a
 taken message leaves nothing behind. All messages only say "look now".
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 import uuid
 from pathlib import Path
 from queue import Empty
@@ -18,6 +19,7 @@ from typing import Any
 from kombu.transport import filesystem
 
 NOTICE_SECONDS = 0.2
+YOUNG_SECONDS = 5.0
 
 
 class Channel(filesystem.Channel):
@@ -30,9 +32,12 @@ class Channel(filesystem.Channel):
         headers = payload.get("headers") or {}
         saying = f"{headers.get('task')} {headers.get('argsrepr')}"
         name = hashlib.sha256(saying.encode()).hexdigest()[:16]
+        waiting = folder / f"{name}.{queue}.msg"
+        if _waits(waiting):
+            return
         written = folder / f"{uuid.uuid4()}.tmp"
         written.write_text(json.dumps(payload))
-        written.replace(folder / f"{name}.{queue}.msg")
+        written.replace(waiting)
 
     def _get(self, queue: str) -> Any:  # type: ignore[override]
         # Asked twenty times a second for each queue, so a plain listing.
@@ -49,6 +54,17 @@ class Channel(filesystem.Channel):
             taken.unlink()
             return json.loads(payload)
         raise Empty
+
+
+def _waits(message: Path) -> bool:
+    """Tell whether a message waits that will not have run out when it is taken.
+
+    Whoever takes it looks after this moment, so it says all that a new one would.
+    """
+    try:
+        return time.time() - message.stat().st_mtime < YOUNG_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 class Transport(filesystem.Transport):

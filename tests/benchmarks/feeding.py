@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.core.management import call_command
 from django.utils import timezone
 
+from healthboard import collected
 from healthboard.pipeline import BY_NAME, drain
 from projects.creation import create_project
 from results import days
@@ -33,6 +34,7 @@ class Fed:
 
 def make_project(slug: str = "acme/app") -> Fed:
     call_command("migrate", verbosity=0)
+    collected.collect()
     made = create_project(slug, actor="benchmark")
     return Fed(made.project, made.token)
 

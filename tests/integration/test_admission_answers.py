@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -342,3 +343,14 @@ def test_a_packed_body_torn_anywhere_is_400(acme: Created, settings):
         for end in range(1, len(body), 5):
             answer = post(body[:end], headers | {"Content-Encoding": encoding})
             assert_refused(answer, 400)
+
+
+def test_a_token_that_is_used_again_soon_costs_no_query(
+    acme, django_assert_num_queries
+):
+    now = datetime(2026, 3, 2, tzinfo=UTC)
+    for after, queries in ((0, 1), (9, 0), (10, 1), (19, 0)):
+        token = tokens.find(acme.token)
+        with django_assert_num_queries(queries):
+            tokens.touch(token, now=now + timedelta(minutes=after))
+    assert tokens.find(acme.token).last_used_at == now + timedelta(minutes=10)

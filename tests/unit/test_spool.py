@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from queue import Empty
 
 import pytest
@@ -77,3 +78,14 @@ def test_messages_are_plain_json(channel, tmp_path):
     (path,) = tmp_path.iterdir()
     assert json.loads(path.read_text()) == _message("a")
     assert isinstance(channel, virtual.Channel)
+
+
+def test_message_that_may_run_out_is_replaced(channel, tmp_path):
+    channel._put("ingest", {**_message("a"), "body": "old"})
+    (path,) = tmp_path.iterdir()
+    channel._put("ingest", {**_message("a"), "body": "young"})
+    assert json.loads(path.read_text())["body"] == "old"
+    os.utime(path, (0, 0))
+    channel._put("ingest", {**_message("a"), "body": "new"})
+    assert list(tmp_path.iterdir()) == [path]
+    assert channel._get("ingest")["body"] == "new"
