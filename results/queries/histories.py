@@ -64,7 +64,7 @@ def history(
     A page may hold fewer than `limit` and still have a next one: in some runs of the
     page the test did not take part.
     """
-    place = before and cursors.read_moment(before)
+    place = cursors.read_moment(before) if before is not None else None
     case = TestCase.objects.filter(pk=case_id).only("number", "project_id").first()
     if case is None:
         return Page([])
