@@ -10,6 +10,7 @@ flat in the size of captured output and of text around the documents.
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections import Counter
 from tempfile import TemporaryFile
@@ -18,7 +19,7 @@ from xml.parsers import expat
 
 from formats.cycles import no_collections
 from formats.encoding import CHUNK, decoded, find_encoding
-from formats.junit_document import Collector, EncodingDeclared
+from formats.junit_document import HTML, Collector, EncodingDeclared
 from formats.junit_search import Search, Source
 from formats.limits import DEFAULT_LIMITS, Limits
 from formats.repair import Cleaner, replacement_notes
@@ -32,6 +33,7 @@ _CHUNK = 1 << 16
 _FIRST_PIECE = 1 << 12
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_PAGE = re.compile(rb"[\xef\xbb\xbf\s]*<(!doctype\s+)?html\b", re.IGNORECASE)
 
 
 def read_junit(stream: BinaryIO, *, limits: Limits = DEFAULT_LIMITS) -> Reading:
@@ -180,6 +182,9 @@ def _read_repaired(stream: BinaryIO, limits: Limits, first: _NotStrict) -> Readi
 
 
 def _no_document(stream: BinaryIO, first: _NotStrict) -> Rejected:
+    stream.seek(0)
+    if _PAGE.match(stream.read(_FIRST_PIECE)):
+        return Rejected(HTML, line=1, column=1)
     stream.seek(0)
     while chunk := stream.read(_CHUNK):
         if chunk.strip(b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"):

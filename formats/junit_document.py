@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from formats.report import Reading
 
 NO_DTD = "DTD/entity declarations are not allowed"
+HTML = "this is an HTML page, not a report"
 _OWN_ENCODINGS = frozenset({"utf-8", "utf8", "utf-16"})
 
 
@@ -61,7 +62,7 @@ class Collector:
         parser.ordered_attributes = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.StartDoctypeDeclHandler = self._refuse_dtd
+        parser.StartDoctypeDeclHandler = self._refuse_document_type
         parser.EntityDeclHandler = self._refuse_dtd
         if encoding is None:
             parser.XmlDeclHandler = self._declaration
@@ -79,6 +80,11 @@ class Collector:
             line=parser.CurrentLineNumber,
             column=parser.CurrentColumnNumber + 1,
         )
+
+    def _refuse_document_type(
+        self, name: str, _system: str | None, _public: str | None, own: int
+    ) -> None:
+        self.reject(HTML if name.lower() == "html" and not own else NO_DTD)
 
     def _refuse_dtd(self, *_declaration: object) -> None:
         self.reject(NO_DTD)
@@ -110,6 +116,8 @@ class Collector:
         self.flush()
         if tag in ("testsuite", "testsuites"):
             self._open_suite(by_name(attrs), is_group=tag == "testsuites")
+        elif not self.frames and tag.lower() == "html":
+            self.reject(HTML)
         elif not self.frames:
             self.reject(f"not a JUnit report, root element <{clip(tag, 100)}>")
         else:

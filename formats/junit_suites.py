@@ -153,11 +153,12 @@ def count(text: str) -> int | None:
 class Comparison:
     """Declared against listed counts, over all suites of a file."""
 
-    __slots__ = ("_differing", "_missing")
+    __slots__ = ("_differing", "_missing", "only_tests")
 
     def __init__(self) -> None:
         self._missing: list[str] = []
         self._differing: list[str] = []
+        self.only_tests = True  # no other count differs
 
     def add(self, suite: Suite, *, direct: Counts, whole: Counts) -> None:
         """Compare one suite; what it declares may mean its own cases or all below."""
@@ -177,11 +178,16 @@ class Comparison:
                 if said is not None and said != listed
             )
             self._differing.append(_of_suite(told, suite))
+            if not _agrees(declared._replace(tests=None), whole):
+                self.only_tests = False
 
-    def notes(self) -> list[Note]:
+    def notes(self, *, repeats_explain: bool) -> list[Note]:
+        """Tell the differences, but for numbers of tests that repeats explain."""
+        explained = repeats_explain and self.only_tests
+        differing = [] if explained else self._differing
         return [
             *_summed("declared-not-listed", "", self._missing),
-            *_summed("declared-counts-differ", "counts differ: ", self._differing),
+            *_summed("declared-counts-differ", "counts differ: ", differing),
         ]
 
 

@@ -127,17 +127,28 @@ class Tally:
             wall_s=self.wall,
             total_time_s=self.seconds if self.timed else None,
             order=order,
-            notes=self._all_notes(),
+            notes=self._all_notes(elements),
         )
 
-    def _all_notes(self) -> list[Note]:
-        notes = [*self.notes, *self.comparison.notes()]
+    def _all_notes(self, elements: list[Element]) -> list[Note]:
+        explained = self._repeats_explain(elements)
+        notes = [*self.notes, *self.comparison.notes(repeats_explain=explained)]
         if self.documents > 1:
             text = f"the file holds {self.documents} documents; all of them count"
             notes.append(Note("several-documents", text))
         if not self.tests and not self.suite_results:
             notes.append(Note("no-cases", "the report lists no test case"))
         return notes
+
+    def _repeats_explain(self, elements: list[Element]) -> bool:
+        """Tell whether as many tests are declared as have a name of their own.
+
+        A producer that writes each attempt of a test as a case has counted it once.
+        """
+        if self.declared_tests is None or self.declared_tests >= self.tests:
+            return False
+        names = {(e.suites, e.file, e.classname, e.name) for e in elements}
+        return self.declared_tests == len(names) - self.suite_results
 
 
 def _total[Number: (int, float)](numbers: list[Number]) -> Number | None:

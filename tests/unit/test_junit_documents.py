@@ -292,3 +292,43 @@ def test_a_stamp_without_a_zone_stays_as_written():
     reading = read(f'<testsuite timestamp=" 2025-03-01T12:30:00 ">{CASE}</testsuite>')
     assert reading.started_at is None
     assert reading.zoneless_start == "2025-03-01T12:30:00"
+
+
+ATTEMPT = '<testcase classname="t.test_a" name="test_x"{}>{}</testcase>'
+FAILED = '<failure message="no"/>'
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        # pytest-rerunfailures: earlier attempts are childless, each test counts once.
+        [ATTEMPT.format(' time="0.1"', ""), ATTEMPT.format("", FAILED)],
+        [ATTEMPT.format("", ""), ATTEMPT.format("", ""), ATTEMPT.format("", FAILED)],
+    ],
+)
+def test_attempts_explain_a_number_of_tests_that_differs(cases):
+    reading = read(
+        '<testsuites><testsuite name="pytest" tests="2" failures="1" errors="0" '
+        f'skipped="0">{CASE}{"".join(cases)}</testsuite></testsuites>'
+    )
+    assert (reading.declared_tests, reading.reported.tests) == (2, 1 + len(cases))
+    assert told(reading) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "failures", "text"),
+    [
+        # As many as there are names, but another number does not fit either.
+        (2, 0, "2 tests declared, 3 listed, 0 failed declared, 1 listed"),
+        # Fewer than there are names: repeats do not explain it.
+        (1, 1, "1 tests declared, 3 listed"),
+    ],
+)
+def test_attempts_do_not_explain_other_differences(declared, failures, text):
+    reading = read(
+        f'<testsuite name="s" tests="{declared}" failures="{failures}">'
+        f"{CASE}{ATTEMPT.format('', '')}{ATTEMPT.format('', FAILED)}</testsuite>"
+    )
+    assert told(reading) == [
+        ("declared-counts-differ", f"counts differ: {text} (suite s)")
+    ]
