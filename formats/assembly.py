@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from formats.assembly_notes import say_conflicts, say_one_sided, say_repeats
 from formats.folding import fold_file
+from formats.gate_assembly import spoken_by, tell_leaks
+from formats.gated import Recognised, lift
 from formats.identity import identifier
 from formats.joining import Told, join_reports, join_trace, join_traces
 from formats.masked_names import number_masked
 from formats.outcomes import Outcome
+from formats.recognisers import Recognisers
 from formats.repeats import Repeats
 from formats.report import (
     Contribution,
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from formats.folding import Folding
+    from formats.gates import LeakFact
     from formats.identity import Identity
+    from formats.own_patterns import OwnPatterns
     from formats.prefixes import IdentityRules
     from formats.report import Reading
 
@@ -54,12 +59,15 @@ def assemble(
     *,
     rules: IdentityRules | None = None,
     repeats: str = Repeats.AUTO,
+    gates: Sequence[LeakFact] = (),
+    own_patterns: OwnPatterns | None = None,
 ) -> Contribution:
     """Join what the files of one upload say about one part of a run.
 
     `readings` are (kind, file name, reading); kinds are junit, reportlog and order.
+    `gates` are the leaks of its gate files, `own_patterns` the project's recognisers.
     """
-    files = _identify(readings, rules)
+    files, recognised = _lift(_identify(readings, rules), gates, own_patterns, rules)
     masking = number_masked([file.identities for file in files])
     logs = _fold(files, "reportlog")
     traces = _fold(files, "order")
@@ -85,7 +93,8 @@ def assemble(
         repeats=", ".join(sorted({rule for one in foldings for rule in one.rules})),
         only_in_report=len(only_in_report),
         only_in_trace=len(only_in_trace) if reported else 0,
-        notes=notes,
+        leaks=tell_leaks(gates, recognised, tests, rules),
+        notes=[*notes, *(own_patterns.notes() if own_patterns else ())],
     )
     return _with_times(contribution, files)
 
@@ -130,6 +139,30 @@ def _identify(
         identities = [identify(element) for element in reading.elements]
         files.append(_File(kind, label, reading, identities))
     return files
+
+
+def _lift(
+    files: Sequence[_File],
+    gates: Sequence[LeakFact],
+    own_patterns: OwnPatterns | None,
+    rules: IdentityRules | None,
+) -> tuple[list[_File], list[Recognised]]:
+    """Take the failures of gates out of the files that have texts."""
+    recognisers = Recognisers(own_patterns)
+    spoken = spoken_by(gates, rules)
+    leaks: list[Recognised] = []
+    lifted_files = []
+    for file in files:
+        told = file
+        if file.kind != "order":
+            elements = file.reading.elements
+            lifted = lift(elements, file.identities, recognisers, spoken)
+            leaks += lifted.leaks
+            if lifted.elements is not elements:
+                reading = replace(file.reading, elements=lifted.elements)
+                told = file._replace(reading=reading)
+        lifted_files.append(told)
+    return lifted_files, leaks
 
 
 def _digest(reading: Reading) -> bytes:
@@ -208,10 +241,11 @@ def _results(tests: Iterable[Told]) -> tuple[list[TestResult], list[str]]:
         position = element[14]
         if position is None or place < 0:
             position = -1
-        # By slices and places, key to params and outcome to attempts, start, line and
-        # collection: naming each field costs three times as much, and this runs for
-        # every result.
-        own = (flaky, place, position, element[15], element[11], element[17])
+        # By slices and places, key to params and outcome to attempts, start, line,
+        # collection and gated: naming each field costs three times as much, and this
+        # runs for every result.
+        gated = element[20] is not None
+        own = (flaky, place, position, element[15], element[11], element[17], gated)
         results.append(_new(TestResult, identity[:7] + element[4:9] + own))
     del processes[""]
     return results, list(processes)
@@ -234,7 +268,7 @@ def _reported(files: Sequence[_File], only_traced: Sequence[Told]) -> Reported:
     for file in files:
         if file.kind == "junit":
             total += file.reading.reported
-    outcomes = [told.element.outcome for told in only_traced]
+    outcomes = [told.element.gated or told.element.outcome for told in only_traced]
     return total + Reported(
         tests=len(outcomes),
         passed=outcomes.count(Outcome.PASSED) + outcomes.count(Outcome.XPASSED),

@@ -18,6 +18,7 @@ from formats.report import (
     Element,
     Note,
     OrderQuality,
+    Problem,
     Reading,
     Reported,
 )
@@ -41,6 +42,8 @@ class Execution:
     message: str = ""
     text: str = ""
     collection: bool = False
+    problems: tuple[Problem, ...] = ()
+    rest: Outcome | None = None
 
 
 def read_executions(
@@ -114,6 +117,8 @@ def _fold(executions: Iterable[Execution]) -> list[Element]:
                 start=last.start,
                 pytest=True,
                 collection=collection,
+                problems=last.problems,
+                rest=last.rest,
             )
         )
     return elements
@@ -128,7 +133,9 @@ def _in_time(attempts: list[Execution]) -> list[Execution]:
 
 
 def _attempt(one: Execution) -> Attempt:
-    return Attempt(one.outcome, one.duration, one.message, one.text)
+    return Attempt(
+        one.outcome, one.duration, one.message, one.text, one.problems, one.rest
+    )
 
 
 def _count(elements: Iterable[Element]) -> Reported:

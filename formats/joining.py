@@ -75,7 +75,7 @@ def join_traces(told: Sequence[Told]) -> Told:
 
 def join_trace(report: Told, trace: Told) -> Told:
     """A report's test with its place, its attempts and finer outcome from a trace."""
-    told, seen = report.element, trace.element
+    told, seen = _without_gate(report.element, trace.element)
     outcome, conflict = told.outcome, report.conflict
     if seen.outcome is not told.outcome:
         finer = _FINER.get(frozenset({told.outcome, seen.outcome}))
@@ -93,6 +93,7 @@ def join_trace(report: Told, trace: Told) -> Told:
         start=seen.start,
         worker=seen.worker or told.worker,
         collection=told.collection or seen.collection,
+        gated=told.gated or seen.gated,
     )
     return Told(
         richest((report, trace)),
@@ -103,6 +104,15 @@ def join_trace(report: Told, trace: Told) -> Told:
     )
 
 
+def _without_gate(told: Element, seen: Element) -> tuple[Element, Element]:
+    """A failure that one side knows to be a gate's is none of the other side either."""
+    if told.gated is not None and seen.outcome is told.gated:
+        return told, seen._replace(outcome=told.outcome)
+    if seen.gated is not None and told.outcome is seen.gated:
+        return told._replace(outcome=seen.outcome), seen
+    return told, seen
+
+
 def _join_attempts(
     told: Sequence[Attempt], seen: Sequence[Attempt]
 ) -> tuple[Attempt, ...]:
@@ -111,10 +121,11 @@ def _join_attempts(
         return tuple(seen if len(seen) > len(told) else told)
     return tuple(
         type(trace)(
-            trace.outcome,
+            report.outcome if report.gated is trace.outcome else trace.outcome,
             trace.duration if trace.duration is not None else report.duration,
             report.message or trace.message,
             report.text or trace.text,
+            gated=report.gated or trace.gated,
         )
         for report, trace in zip(told, seen, strict=True)
     )

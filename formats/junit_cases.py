@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from formats.clipping import Clip, clip
 from formats.durations import seconds
-from formats.outcomes import Outcome
-from formats.report import Attempt
+from formats.outcomes import FAILING, Outcome
+from formats.report import Attempt, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,6 +140,30 @@ def describe(outcome: Outcome, children: Sequence[Child]) -> tuple[str, str]:
             if child.kind in OUTPUTS and child.text.length
         ]
     return message, "\n\n".join(block for block in blocks if block.strip())
+
+
+def problems_of(outcome: Outcome, children: Sequence[Child]) -> tuple[Problem, ...]:
+    """Return a failing case's failures one by one, where its text is more than one."""
+    if outcome not in FAILING:
+        return ()
+    problems = [child for child in children if child.kind in PROBLEMS]
+    others = [child for child in children if child.kind in OUTPUTS | SKIPS]
+    if not problems or (len(problems) == 1 and not others):
+        return ()
+    return tuple(
+        Problem(
+            Outcome.ERROR if child.kind == "error" else Outcome.FAILED,
+            child.headline(),
+            child.body(alone=True),
+        )
+        for child in problems
+    )
+
+
+def rest_of(outcome: Outcome, children: Sequence[Child]) -> Outcome | None:
+    """Return a failing case's outcome without its failures; None: it passed."""
+    skips = [child for child in children if child.kind in SKIPS]
+    return judge(skips) if skips and outcome in FAILING else None
 
 
 def earlier_attempts(

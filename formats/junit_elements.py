@@ -21,6 +21,8 @@ from formats.junit_cases import (
     is_collection,
     judge,
     module_of,
+    problems_of,
+    rest_of,
     written_by_pytest,
 )
 from formats.junit_suites import WORKER_PROPERTIES, Suite, count
@@ -108,6 +110,7 @@ class Elements:
             case = (
                 name, classname, "", names, _PASSED, duration, "", "", (), "", "",
                 None, worker, process, position, None, suite.pytest, False,
+                (), None, None,
             )  # fmt: skip
             append(_new(Element, case))
         if not worker:
@@ -170,6 +173,8 @@ class Elements:
                 position=position,
                 pytest=pytest,
                 collection=pytest and not classname and is_collection(children),
+                problems=() if self._texts_full else problems_of(outcome, children),
+                rest=rest_of(outcome, children),
             )
         )
 

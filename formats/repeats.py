@@ -81,7 +81,13 @@ def fold(
 
 def attempt_of(element: Element) -> Attempt:
     """The last attempt of an element, as an earlier attempt of another."""
-    return Attempt(element.outcome, element.duration, element.message, element.text)
+    return Attempt(
+        element.outcome,
+        element.duration,
+        element.message,
+        element.text,
+        gated=element.gated,
+    )
 
 
 def add_durations(durations: Sequence[float | None]) -> float | None:
@@ -99,9 +105,8 @@ def _flaky(element: Element) -> bool:
 def _with_teardown_errors(elements: Sequence[Element]) -> list[Element]:
     whole: list[Element] = []
     for element in elements:
-        is_teardown = element.outcome is Outcome.ERROR and element.message.startswith(
-            _TEARDOWN
-        )
+        broken = Outcome.ERROR in (element.outcome, element.gated)
+        is_teardown = broken and element.message.startswith(_TEARDOWN)
         if whole and is_teardown:
             whole[-1] = _broken_on_teardown(whole[-1], element)
         else:
@@ -110,6 +115,8 @@ def _with_teardown_errors(elements: Sequence[Element]) -> list[Element]:
 
 
 def _broken_on_teardown(before: Element, teardown: Element) -> Element:
+    if teardown.gated is not None:
+        return _gated_on_teardown(before, teardown)
     return before._replace(
         outcome=Outcome.ERROR,
         message=before.message or teardown.message,
@@ -118,12 +125,24 @@ def _broken_on_teardown(before: Element, teardown: Element) -> Element:
     )
 
 
+def _gated_on_teardown(before: Element, teardown: Element) -> Element:
+    """What stood before counts; of a pass the gate's words are the text."""
+    told = before if before.outcome is not Outcome.PASSED else teardown
+    return before._replace(
+        message=told.message,
+        text=told.text,
+        duration=add_durations([before.duration, teardown.duration]),
+        gated=teardown.gated,
+    )
+
+
 def _as_attempts(elements: Sequence[Element], *, silent_failures: bool) -> Element:
     earlier: list[Attempt] = []
     for element in elements[:-1]:
         earlier += element.attempts
         attempt = attempt_of(element)
-        if silent_failures and attempt.outcome is Outcome.PASSED:
+        silent = attempt.outcome is Outcome.PASSED and attempt.gated is None
+        if silent_failures and silent:
             attempt = Attempt(Outcome.FAILED, attempt.duration)
         earlier.append(attempt)
     last = elements[-1]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from formats.gates import LeakFact
     from formats.outcomes import Outcome
 
 
@@ -50,14 +51,29 @@ class Note:
     line: int | None = None
 
 
+class Problem(NamedTuple):
+    """One failure of an attempt that has several, or output beside it: its own words,
+    without the output."""
+
+    outcome: Outcome  # failed or error
+    message: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One execution of a test inside one run. Durations in seconds."""
+    """One execution of a test inside one run. Durations in seconds.
+
+    `problems`, `rest` and `gated` are as in `Element`.
+    """
 
     outcome: Outcome
     duration: float | None = None
     message: str = ""
     text: str = ""
+    problems: tuple[Problem, ...] = ()
+    rest: Outcome | None = None
+    gated: Outcome | None = None
 
 
 class Element(NamedTuple):
@@ -66,6 +82,11 @@ class Element(NamedTuple):
     `attempts` holds the *earlier* attempts that the file itself names as such (flaky
     and rerun elements, repeated trace lines), oldest first; the element's own fields
     are the last attempt. Times in seconds; `start` in Unix seconds.
+
+    Of a failing one, `problems` are its failures where there are several or output
+    beside them (else message and text are the one), and `rest` is its outcome without
+    them (None: passed). `gated` is the outcome that it had before a gate's failure was
+    taken from it (`gated.py`).
     """
 
     name: str
@@ -86,6 +107,9 @@ class Element(NamedTuple):
     start: float | None = None
     pytest: bool = False  # written by pytest: the key is dotted (identity.py)
     collection: bool = False  # a suite-level or collection error, a pseudo case
+    problems: tuple[Problem, ...] = ()
+    rest: Outcome | None = None
+    gated: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +184,20 @@ class TestResult(NamedTuple):
     start: float | None = None
     line: int | None = None
     collection: bool = False
+    gated: bool = False  # message and text are a gate's: the outcome is without it
+
+
+class TestLeak(NamedTuple):
+    """A leak and the case that leaks; None at session level.
+
+    `reported` is the case's outcome in the report where the gate's failure was all of
+    it; `from_text` tells a recognised text from a gate's own payload.
+    """
+
+    fact: LeakFact
+    case: TestResult | None
+    from_text: bool = False
+    reported: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +228,5 @@ class Contribution:
     repeats: str = ""  # "attempts" or "invocations" where ids stood repeatedly
     only_in_report: int = 0
     only_in_trace: int = 0
+    leaks: list[TestLeak] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)

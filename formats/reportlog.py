@@ -15,7 +15,7 @@ from formats.json_lines import JsonLines, clean, number
 from formats.limits import DEFAULT_LIMITS, Limits
 from formats.longrepr import message_of, text_of
 from formats.outcomes import Outcome
-from formats.report import Note, OrderQuality, Reading, Rejected
+from formats.report import Note, OrderQuality, Problem, Reading, Rejected
 from formats.reportlog_phases import Phase, Trial
 from formats.reportlog_processes import Processes
 
@@ -139,6 +139,17 @@ class _Log:
             self._left_out += 1
         elif len(trial.texts) < self._limits.parts:
             trial.texts.append(text)
+            self._add_problem(trial, phase, message, longrepr)
+
+    def _add_problem(
+        self, trial: Trial, phase: Phase, message: str, longrepr: Json
+    ) -> None:
+        if phase.outcome not in ("failed", "rerun"):
+            return
+        outcome = Outcome.FAILED if phase.when == "call" else Outcome.ERROR
+        text = text_of(longrepr, None, limits=self._limits)
+        self._kept += len(text)
+        trial.problems.append(Problem(outcome, message, text))
 
     def _add_collection(self, record: dict[str, Json], line: int) -> None:
         self._processes.collected(record)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from formats.executions import Execution
 from formats.outcomes import Outcome
+from formats.report import Problem
 
 
 class Phase(NamedTuple):
@@ -37,6 +38,7 @@ class Trial:
     duration: float | None = None
     message: str = ""
     texts: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     setup: Outcome | None = None
     call: Outcome | None = None
@@ -70,6 +72,12 @@ class Trial:
             return self.call
         return self.setup
 
+    def rest(self) -> Outcome | None:
+        """The outcome without what failed; None: passed."""
+        if self.call is not None:
+            return None if self.call is Outcome.FAILED else self.call
+        return self.setup
+
     def execution(self, outcome: Outcome) -> Execution:
         return Execution(
             nodeid=self.nodeid,
@@ -81,6 +89,8 @@ class Trial:
             duration=self.duration,
             message=self.message,
             text="\n\n".join(text for text in self.texts if text),
+            problems=tuple(self.problems),
+            rest=self.rest(),
         )
 
     def _add_call(self, phase: Phase) -> None:

@@ -259,7 +259,7 @@ def test_unknown_order_gives_no_place():
     )
 
     assert contribution.processes == []
-    assert contribution.results[0][-5:-1] == (-1, -1, None, None)
+    assert contribution.results[0][-6:-2] == (-1, -1, None, None)
 
 
 def test_names_equal_but_for_volatile_parts_are_numbered_not_attempts():

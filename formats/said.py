@@ -1,0 +1,76 @@
+"""Where a failure's text *is* its exception, and where it only quotes one.
+
+Guarantees: an exception stands at the start of the message (pytest's words for a
+broken teardown aside) or at the first line of a block of pytest's `E` lines; nothing
+else of a text is ever taken for one. Time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_READ = 64 << 10  # characters of a message or text
+_MOST_BLOCKS = 50
+TEARDOWN = "failed on teardown with"
+_WRAPPED = re.compile(TEARDOWN + r'\s+"')
+_TYPE = re.compile(r"[A-Za-z_][\w.]{0,200}:\s+")
+_FIRST_LINE = re.compile(r"E\s+[A-Za-z_][\w.]{0,200}:(?:\s|\Z)")
+
+
+class Said(NamedTuple):
+    """An exception's own text, without its type."""
+
+    text: str
+    in_message: bool
+    phase: str = ""
+
+
+def said(message: str, text: str) -> Iterator[Said]:
+    """Yield the exceptions that a failure tells of, the message's first."""
+    whole = message[:MOST_READ].strip()
+    phase = ""
+    wrapped = _WRAPPED.match(whole)
+    if wrapped:
+        phase = "teardown"
+        whole = whole[wrapped.end() :].removesuffix('"')
+    if whole:
+        yield Said(_untyped(whole), True, phase)
+    for block in _blocks(text[:MOST_READ]):
+        yield Said(_untyped(block), False, phase)
+
+
+def _untyped(text: str) -> str:
+    kind = _TYPE.match(text)
+    return text[kind.end() :] if kind else text
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield each run of `E` lines that begins with an exception's type."""
+    if "E " not in text and "E\t" not in text:
+        return
+    block: list[str] = []
+    found = 0
+    before = False
+    for line in [*text.splitlines(), ""]:
+        is_error = line[:1] == "E" and (len(line) == 1 or line[1].isspace())
+        if is_error and (block or (not before and _FIRST_LINE.match(line))):
+            block.append(line[1:])
+        elif block:
+            yield _dedented(block)
+            block = []
+            found += 1
+            if found >= _MOST_BLOCKS:
+                return
+        before = is_error
+
+
+def _dedented(block: list[str]) -> str:
+    """The lines without pytest's own indentation, that of the first one."""
+    indent = len(block[0]) - len(block[0].lstrip())
+    return "\n".join(
+        line[indent:] if not line[:indent].strip() else line.lstrip() for line in block
+    ).strip()
