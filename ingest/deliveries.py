@@ -18,6 +18,7 @@ from ingest.models import RouteKind, Upload
 from ingest.problems import Problem, Unsigned
 from ingest.receiving import Received
 from projects import signing
+from results.storable import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -128,6 +129,7 @@ def _upload(
         delivery_id=settling.delivery_id(sending.headers, *id_headers(route.kind)),
         context=stored,
         files=received.files,
+        event=_event(sending.headers),
         content_type=sending.headers.get("Content-Type", ""),
         encoding=known_encoding(sending.headers.get("Content-Encoding", "")),
         wire_bytes=sending.wire.count,
@@ -135,6 +137,12 @@ def _upload(
         received_at=now,
         due_at=now,
     )
+
+
+def _event(headers: Mapping[str, str]) -> str:
+    """What a hook says has happened; GitHub's payload itself does not tell."""
+    named = headers.get("X-GitHub-Event") or headers.get("X-Gitlab-Event") or ""
+    return storable(named.strip())[:100]
 
 
 def sent_id(kind: str, headers: Mapping[str, str]) -> str:

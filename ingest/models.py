@@ -50,6 +50,11 @@ class Route(models.Model):
     def __str__(self) -> str:
         return self.name or f"{self.kind} route {self.pk}"
 
+    @property
+    def address(self) -> str:
+        """Where it takes deliveries, on this server."""
+        return f"/webhooks/{self.path}"
+
 
 class Upload(models.Model):
     """One admitted delivery.
@@ -75,6 +80,7 @@ class Upload(models.Model):
     route = models.ForeignKey(
         Route, models.RESTRICT, null=True, related_name="uploads", db_index=False
     )
+    event = models.CharField(max_length=100, blank=True)  # as a hook's header names it
     attached_at = models.DateTimeField(null=True)  # its context was given by hand
     received_at = models.DateTimeField()
     processed_at = models.DateTimeField(null=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, BinaryIO
 
 from formats.detection import HEAD, detect
@@ -25,6 +26,7 @@ READERS: dict[str, Callable[[BinaryIO], Reading]] = {
     "order": read_order,
 }
 CHECKED_APART = "findings"  # the stage that stores what `check` has checked
+MAX_HOOK_BYTES = 32 * 2**20  # GitHub's are capped at 25 MB
 _PACKED = (".gz", ".gzip", ".zst", ".zstd")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -54,6 +56,22 @@ def settle(kind: str, name: str, stream: BinaryIO) -> str:
     if found not in KINDS:
         raise Rejected("what kind of file this is cannot be told from its content")
     return found
+
+
+def check_hook(stream: BinaryIO) -> None:
+    """Read the payload of a GitHub or GitLab hook; raise `Rejected` for a bad one."""
+    raw = stream.read(MAX_HOOK_BYTES + 1)
+    if len(raw) > MAX_HOOK_BYTES:
+        raise Rejected(f"longer than {MAX_HOOK_BYTES} bytes")
+    try:
+        document = json.loads(raw)
+    except json.JSONDecodeError as error:
+        message = f"not JSON: {error.msg}"
+        raise Rejected(message, line=error.lineno, column=error.colno) from error
+    except (ValueError, RecursionError) as error:
+        raise Rejected(f"not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise Rejected("must be a JSON object")
 
 
 def check(kind: str, stream: BinaryIO, context: Context) -> list[Note]:
