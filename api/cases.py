@@ -45,7 +45,7 @@ def list_tests(
     """A project's tests, in the order in which they were first met."""
     project = project_of(asker_of(request), p)
     if filters.nodeid is not None:
-        found = _look_up(project.pk, filters.nodeid, field="nodeid")
+        found = look_up(project.pk, filters.nodeid, field="nodeid")
         if found is not None:
             found = facts.get_case(found.id, window=filters.window)
         items = [found] if found and _fits(found, filters) else []
@@ -111,7 +111,7 @@ def _case_in(project_id: int, text: str) -> shapes.CaseRow:
         row = facts.get_case(int(text))
         if row is not None and row.project_id == project_id:
             return row
-    found = None if "\0" in text else _look_up(project_id, text, field="test")
+    found = None if "\0" in text else look_up(project_id, text, field="test")
     if found is None:
         raise NotFound(NO_TEST)
     return found
@@ -127,7 +127,8 @@ def _exact(project_id: int, nodeid: str) -> shapes.CaseRow | None:
     return found if found is not None and found.nodeid == nodeid else None
 
 
-def _look_up(project_id: int, text: str, *, field: str) -> shapes.CaseRow | None:
+def look_up(project_id: int, text: str, *, field: str) -> shapes.CaseRow | None:
+    """Find a test by id, node id or unique suffix; several are the asker's fault."""
     try:
         return facts.find_case(project_id, text)
     except shapes.AmbiguousCaseError as error:

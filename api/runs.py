@@ -207,6 +207,7 @@ def _result(row: shapes.ResultRow) -> ResultShape:
         failure_group=row.failure_group,
         cause=None,
         flaky=row.flaky,
+        leaking=row.leaking,
         conflict=row.conflict,
         duplicate=row.duplicate,
     )

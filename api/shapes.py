@@ -203,6 +203,9 @@ class ResultShape(Schema):
     failure_group: str | None
     cause: str | None
     flaky: bool
+    leaking: bool = Field(
+        description="by the word of a gate that it did not opt out of"
+    )
     conflict: bool
     duplicate: bool
 
@@ -262,6 +265,39 @@ class HistoryShape(Schema):
     excluded: bool
     message: str | None
     failure_group: str | None
+
+
+# Leaks
+
+
+class LeakDetailShape(Schema):
+    """An entry that a guard found in a control plane."""
+
+    path: str
+    reason: str
+    agent_session: str | None
+    prompt: str | None
+
+
+class LeakShape(Schema):
+    """One leak as a gate told it."""
+
+    test: int | None = Field(description="null at session level")
+    nodeid: str | None
+    kind: str = Field(description="family.change, such as env.set")
+    gate: str | None
+    items: list[str] = Field(description="the first of them")
+    item_count: int
+    phase: str | None
+    worker: str | None
+    position: int | None = Field(description="from 0, within its process")
+    enforced: bool = Field(description="false: the gate only reported it")
+    opted_out: bool = Field(description="the test carries the opt-out marker")
+    message: str | None
+    recipe: str | None
+    detail: LeakDetailShape | None
+    run: int
+    commit: str | None
 
 
 # Trends

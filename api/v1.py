@@ -8,7 +8,17 @@ from django.http import Http404
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
-from api import cases, problems, project_list, runs, status, trends, uploads
+from api import (
+    cases,
+    leaks,
+    findings,
+    problems,
+    project_list,
+    runs,
+    status,
+    trends,
+    uploads,
+)
 from api.access import AUTH
 from api.closing import closed
 from api.problems import ApiError, FieldError, Invalid, NotFound, answer
@@ -33,7 +43,7 @@ api = Api(
     docs_url=None,
     auth=AUTH,
 )
-for module in (project_list, uploads, runs, cases, trends, status):
+for module in (project_list, uploads, runs, cases, leaks, trends, findings, status):
     module.router.add_decorator(closed)
     api.add_router("", module.router)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 AUTO = "auto"  # the content tells
-READ = ("junit", "reportlog", "order")
+READ = ("junit", "reportlog", "order", "gate")
 HANDED = ("effects", "review")  # checked here, stored by a stage above
-UNREAD = ("gate",)  # kept until there is a reader for them
-KINDS = (*READ, *HANDED, *UNREAD, AUTO)
+KINDS = (*READ, *HANDED, AUTO)

@@ -16,6 +16,8 @@ from django.db import transaction
 
 from formats.assembly import assemble
 from formats.context import Context, read_context
+from formats.gates import read_gate
+from formats.own_patterns import OwnPatterns
 from formats.prefixes import IdentityRules
 from formats.report import FileProblem, Note, Reading, Rejected
 from ingest import bodies, claims, handovers, kinds, readers
@@ -27,6 +29,7 @@ from results import recording
 from results.storable import storable
 
 if TYPE_CHECKING:
+    from formats.gates import LeakFact
     from formats.multiparts import Part
     from formats.report import Contribution
     from ingest.bodies import FileEntry
@@ -41,6 +44,7 @@ class _Read:
     """What the files of one upload say."""
 
     readings: list[tuple[str, str, Reading]] = field(default_factory=list)
+    gates: list[LeakFact] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)  # of the good files, read or not
     damage: list[FileProblem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
@@ -95,11 +99,6 @@ def _read_file(entry: FileEntry, part: Part, read: _Read, context: Context) -> N
         spool.seek(0)
         stream = cast(BinaryIO, spool)
         kind = readers.settle(entry["kind"], name, stream)
-        if kind in kinds.UNREAD:
-            read.kinds.append(kind)
-            note = f"{name}: stored; files of the kind {kind!r} are not read yet"
-            read.notes.append(Note("not-read-yet", note))
-            return
         if kind in kinds.HANDED:
             read.notes += readers.check(kind, stream, context)
             read.kinds.append(kind)
@@ -107,6 +106,12 @@ def _read_file(entry: FileEntry, part: Part, read: _Read, context: Context) -> N
             return
         packed = readers.packed_unsaid(name, stream)
         read.notes += [packed] if packed else []
+        if kind == "gate":
+            told = read_gate(stream)
+            read.gates += told.leaks
+            read.notes += told.notes
+            read.kinds.append(kind)
+            return
         reading = readers.READERS[kind](stream)
     read.readings.append((kind, name, reading))
     read.kinds.append(kind)
@@ -115,7 +120,7 @@ def _read_file(entry: FileEntry, part: Part, read: _Read, context: Context) -> N
 
 
 def _contribution(upload: Upload, read: _Read) -> Contribution | None:
-    if not read.readings:
+    if not read.readings and "gate" not in read.kinds:
         return None
     chosen = options.read(upload.project)
     rules = IdentityRules(
@@ -124,7 +129,14 @@ def _contribution(upload: Upload, read: _Read) -> Contribution | None:
         strip_classname_prefixes=chosen.strip_classname_prefixes,
         add_classname_prefix=chosen.add_classname_prefix,
     )
-    return assemble(read.readings, rules=rules, repeats=chosen.repeats)
+    own = OwnPatterns(chosen.recognisers) if chosen.recognisers else None
+    return assemble(
+        read.readings,
+        rules=rules,
+        repeats=chosen.repeats,
+        gates=read.gates,
+        own_patterns=own,
+    )
 
 
 def _prepare(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from formats.own_patterns import OwnPattern
+
 if TYPE_CHECKING:
     from projects.models import Project
 
@@ -21,6 +23,7 @@ class Options:
     keep_bodies_days: int = 90
     keep_facts_days: int = 400
     window_days: int = 30
+    recognisers: tuple[OwnPattern, ...] = ()  # of gates' failures in reports
 
 
 def read(project: Project) -> Options:
@@ -31,6 +34,10 @@ def read(project: Project) -> Options:
         for name, value in project.options.items()
         if name in known
     }
+    if "recognisers" in stored:
+        stored["recognisers"] = tuple(
+            OwnPattern(**one) for one in stored["recognisers"]
+        )
     return Options(**stored)
 
 

@@ -74,19 +74,20 @@ def _texts(
     results: Sequence[TestResult], test_ids: Sequence[int]
 ) -> Iterator[tuple[int, int, Outcome, bytes, _Text]]:
     for result, test_id in zip(results, test_ids, strict=True):
-        if result.outcome is Outcome.PASSED and not result.attempts:
+        passed = result.outcome is Outcome.PASSED
+        if passed and not (result.attempts or result.gated):
             continue
         for number, attempt in enumerate(result.attempts, start=1):
             if _is_told(attempt.outcome, attempt.message, attempt.text):
                 text = _Text(attempt.message, attempt.text)
                 yield test_id, number, attempt.outcome, text.digest(), text
-        if _is_told(result.outcome, result.message, result.text):
+        if result.gated or _is_told(result.outcome, result.message, result.text):
             text = _Text(result.message, result.text)
             yield test_id, 0, result.outcome, text.digest(), text
 
 
 def _is_told(outcome: Outcome, message: str, text: str) -> bool:
-    """A pass has nothing to tell; a failure without a word is still one."""
+    """A pass has nothing of its own to tell; a failure without a word is still one."""
     if outcome in FAILING:
         return True
     return outcome is not Outcome.PASSED and bool(message or text)

@@ -96,6 +96,8 @@ class Run(models.Model):
     xfailed = models.PositiveIntegerField(default=0)
     xpassed = models.PositiveIntegerField(default=0)
     flaky = models.PositiveIntegerField(default=0)
+    leaks = models.PositiveIntegerField(default=0)  # told by gates, opted out ones not
+    leaks_raised = models.PositiveIntegerField(default=0)  # … that fail the run
     conflicts = models.PositiveIntegerField(default=0)
     reported = models.JSONField(default=dict)
     duration_s = models.FloatField(default=0.0)
@@ -176,6 +178,7 @@ class Shard(models.Model):
     )
     tests = models.PositiveIntegerField(default=0)
     failing = models.PositiveIntegerField(default=0)
+    leaks_raised = models.PositiveIntegerField(default=0)  # enforced, not opted out
     duration_s = models.FloatField(default=0.0)
     wall_s = models.FloatField(null=True)
     order = models.CharField(max_length=10, default="unknown")
@@ -247,7 +250,8 @@ class Detail(models.Model):
 
 
 class Failure(models.Model):
-    """A result that has a text: failed, error, skipped, xfailed, or a failed attempt.
+    """A result that has a text: failed, error, skipped, xfailed, a failed attempt, or
+    a pass with the words of a gate.
 
     `attempt` counts the attempts inside its shard from 1; 0 is the last one.
     """
@@ -271,6 +275,56 @@ class Failure(models.Model):
 
     def __str__(self) -> str:
         return f"test {self.test_id} in run {self.run_id}"
+
+
+class LeakSource(models.TextChoices):
+    PAYLOAD = "payload"  # a gate's own words
+    TEXT = "text"  # recognised in a report
+
+
+class Leak(models.Model):
+    """One leak as one upload tells it: a fact of its run, and its outcome's.
+
+    `counted` is decided anew with every summary (`leaking.py`): what a later attempt
+    superseded or another upload tells better stays, and does not count.
+    """
+
+    project_id = models.BigIntegerField()
+    run = models.ForeignKey(Run, models.CASCADE, related_name="leak_facts", db_index=False)
+    shard = models.ForeignKey(Shard, models.CASCADE, related_name="leaks_told")
+    test = models.ForeignKey(
+        TestCase, models.CASCADE, null=True, related_name="leaks", db_index=False
+    )  # null: of the whole session
+    place = models.PositiveIntegerField()  # in its upload
+    source = models.CharField(max_length=10, choices=LeakSource)
+    kind = models.CharField(max_length=200)
+    gate = models.CharField(max_length=200, blank=True)
+    items = models.JSONField(default=list)
+    item_count = models.PositiveIntegerField(default=0)
+    phase = models.CharField(max_length=200, blank=True)
+    worker = models.TextField(blank=True)
+    position = models.PositiveIntegerField(null=True)
+    enforced = models.BooleanField(default=True)
+    opted_out = models.BooleanField(default=False)
+    message = models.TextField(blank=True)
+    recipe = models.TextField(blank=True)
+    detail = models.JSONField(null=True)  # path, reason, agent_session, prompt
+    reported = models.PositiveSmallIntegerField(null=True)  # CODE: the case's outcome
+    what = models.BinaryField(max_length=16)  # digest: equal for the same leak
+    content = models.BinaryField(max_length=16)  # digest: equal for the same words
+    counted = models.BooleanField(default=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["project_id", "-run", "shard", "place"], name="leaks_newest"
+            ),
+            models.Index(fields=["run", "shard", "place"], name="leaks_of_run"),
+            models.Index(fields=["test", "-run"], name="leaks_of_test"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} in run {self.run_id}"
 
 
 class Day(models.Model):

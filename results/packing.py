@@ -18,7 +18,7 @@ from results.blocks import Columns, Flag
 from results.order_blocks import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,10 +42,21 @@ class Packed:
         return int(_FAILS[self.columns.outcome].sum())
 
 
-def pack(results: Sequence[TestResult], numbers: NDArray[np.int32]) -> Packed:
-    """Pack results; `numbers` are their test cases, aligned and each once."""
+def pack(
+    results: Sequence[TestResult],
+    numbers: NDArray[np.int32],
+    *,
+    leaking: Collection[int] = (),
+) -> Packed:
+    """Pack results; `numbers` are their test cases, aligned and each once.
+
+    `leaking` are the numbers of those that leak by a gate's word.
+    """
     by_number = np.argsort(numbers, kind="stable")
     columns = _columns(results, numbers).take(by_number)
+    if leaking:
+        marked = np.isin(columns.tests, np.fromiter(leaking, np.int64))
+        columns.flags[marked] |= np.uint8(Flag.LEAKING)
     packed: list[tuple[int, bytes]] = []
     pieces: list[Columns] = []
     for chunk, part in blocks.slices(columns.tests):

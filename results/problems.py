@@ -76,6 +76,20 @@ def of_places(places: Mapping[Place, Sequence[Shard]]) -> list[Problem]:
     return _capped(told, "part")
 
 
+def of_leaks(leaks: int, raised: int) -> list[Problem]:
+    """Say what gates told: a leak that is enforced fails the run."""
+    told = []
+    if raised:
+        word = "leak fails" if raised == 1 else "leaks fail"
+        text = f"{raised:,} {word} it: state was left behind and a gate is enforced"
+        told.append(problem("leak", text))
+    if leaks > raised:
+        more = leaks - raised
+        word = "leak was" if more == 1 else "leaks were"
+        told.append(problem("leak", f"{more:,} {word} reported only, not enforced"))
+    return told
+
+
 def of_counts(conflicts: int, duplicates: int) -> list[Problem]:
     told = []
     if conflicts:

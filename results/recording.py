@@ -18,7 +18,17 @@ from django.utils import timezone
 
 from results import bulk, days, problems, verdicts
 from results.details import store_details
-from results.models import Block, Failure, Roster, Run, RunOutcome, Shard, TestCase
+from results.leak_rows import FIELDS, rows_of
+from results.models import (
+    Block,
+    Failure,
+    Leak,
+    Roster,
+    Run,
+    RunOutcome,
+    Shard,
+    TestCase,
+)
 from results.packing import pack
 from results.storable import storable
 from results.summary import branch_class, day_of, summarise
@@ -32,9 +42,11 @@ if TYPE_CHECKING:
     from formats.report import Contribution, FileProblem, Note
     from projects.models import Project
     from results.details import Told
+    from results.leak_rows import LeakRow
     from results.packing import Packed
 
 MOST_NOTES = 200
+_LEAKS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +60,7 @@ class Prepared:
     shard: dict[str, Any]  # fields of the Shard
     packed: Packed | None
     told: list[Told]
+    leaks: list[LeakRow]
     made: range  # numbers of the test cases that it is the first to know
 
 
@@ -98,6 +111,7 @@ def prepare(
         shard | facts.shard,
         facts.packed,
         facts.told,
+        facts.leaks,
         facts.made,
     )
 
@@ -113,6 +127,7 @@ class _Facts:
     shard: dict[str, Any]  # as above
     packed: Packed | None = None
     told: list[Told] = field(default_factory=list)
+    leaks: list[LeakRow] = field(default_factory=list)
     made: range = range(0)
 
 
@@ -123,17 +138,27 @@ def _prepare_facts(
     if contribution is None:
         return _Facts({})
     shard = _contributed(contribution)
-    if not contribution.results:
+    results = contribution.results
+    leaking = [leak.case for leak in contribution.leaks if leak.case is not None]
+    if not results and not contribution.leaks:
         return _Facts(shard)
-    resolved = resolve(project.pk, contribution.results, seen_at=seen_at)
-    packed = pack(contribution.results, resolved.numbers)
+    resolved = resolve(project.pk, [*results, *leaking], seen_at=seen_at)
+    count = len(results)
+    leaks = rows_of(
+        contribution.leaks, resolved.ids[count:], resolved.numbers[count:].tolist()
+    )
+    shard["leaks_raised"] = sum(leak.raised for leak in leaks)
+    if not results:
+        return _Facts(shard, leaks=leaks, made=resolved.made)
+    marked = {leak.number for leak in leaks if leak.number is not None}
+    packed = pack(results, resolved.numbers[:count], leaking=marked)
     shard |= {
         "tests": len(packed.columns),
         "failing": packed.failing,
         "roster_id": _roster(project, packed),
     }
-    told = store_details(project.pk, contribution.results, resolved.ids)
-    return _Facts(shard, packed, told, resolved.made)
+    told = store_details(project.pk, results, resolved.ids[:count])
+    return _Facts(shard, packed, told, leaks, resolved.made)
 
 
 def store(prepared: Prepared) -> Stored:
@@ -146,6 +171,8 @@ def store(prepared: Prepared) -> Stored:
     if prepared.packed is not None and same_as is None:
         fresh[shard.pk] = prepared.packed.columns
         _write_facts(prepared, run, shard)
+    if same_as is None:
+        _write_leaks(prepared, run, shard)
     if prepared.made:
         TestCase.objects.filter(
             project=prepared.project,
@@ -188,7 +215,7 @@ def _write_shard(prepared: Prepared, run: Run) -> tuple[Shard, int | None]:
     if same_as is not None:
         shard.same_as_upload = same_as
         shard.roster = None
-        shard.tests = shard.failing = 0
+        shard.tests = shard.failing = shard.leaks_raised = 0
         shard.duration_s, shard.wall_s = 0.0, None
         shard.reported = {}
         shard.only_in_report = shard.only_in_trace = 0
@@ -197,6 +224,7 @@ def _write_shard(prepared: Prepared, run: Run) -> tuple[Shard, int | None]:
     if old is not None:
         Failure.objects.filter(run_id=old.run_id, shard=old).delete()
         Block.objects.filter(shard=old).delete()
+        Leak.objects.filter(shard=old).delete()
     shard.save(force_insert=old is None, force_update=old is not None)
     return shard, same_as
 
@@ -237,6 +265,26 @@ def _write_facts(prepared: Prepared, run: Run, shard: Shard) -> None:
             for one in prepared.told
         ],
     )
+
+
+def _write_leaks(prepared: Prepared, run: Run, shard: Shard) -> None:
+    Leak.objects.bulk_create(
+        (
+            Leak(
+                project_id=run.project_id,
+                run=run,
+                shard=shard,
+                **_named(leak),
+            )
+            for leak in prepared.leaks
+        ),
+        batch_size=_LEAKS_AT_ONCE,
+    )
+
+
+def _named(leak: LeakRow) -> dict[str, Any]:  # Any: a value of any field of Leak
+    names = ("test_id", *FIELDS[1:])
+    return dict(zip(names, leak.values, strict=True))
 
 
 def _run_key(context: Context, upload_id: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from formats.outcomes import BY_CODE, CODE, FAILING, Outcome
 from results import problems, verdicts
 from results.blocks import Flag
+from results.leaking import Leaking, settle_leaks
 from results.loading import load_columns, parts_of
 from results.merging import Merged, merge
 from results.models import Run, Shard, TestCase
@@ -76,7 +77,8 @@ def summarise(
     stored = [s for s in shards if s.pk not in fresh and s.roster_id]
     columns = {**fresh, **(load_columns(stored) if stored else {})}
     merged = merge(parts_of(shards, columns))
-    told = _told(run, shards, columns, merged)
+    leaking = settle_leaks(run, shards, columns)
+    told = _told(run, shards, columns, merged, leaking)
     words, against = verdicts.first_words(shards)
     told["problems"] += problems.of_context(against)
     told |= {name: words.get(name, "") for name in (*_WORDS, "ci_url")}
@@ -109,10 +111,15 @@ def day_of(moment: datetime, zone: str) -> date:
 
 
 def _told(
-    run: Run, shards: Sequence[Shard], columns: Mapping[int, Columns], merged: Merged
+    run: Run,
+    shards: Sequence[Shard],
+    columns: Mapping[int, Columns],
+    merged: Merged,
+    leaking: Leaking,
 ) -> dict[str, Any]:  # Any: a value of any field of Run
     """Return what the results, their damage and their completeness amount to."""
     places = verdicts.by_place(shards)
+    expected = verdicts.with_results(places)
     parts = verdicts.count_parts(shards)
     counts = count(merged.columns)
     damaged, told_damage = problems.of_damage(places)
@@ -127,21 +134,25 @@ def _told(
             incomplete=bool(parts.missing) or unfinished,
             tests=counts.tests,
             failing=counts.failing,
+            raised=leaking.raised,
             outside=outside,
         ),
+        "leaks": leaking.leaks,
+        "leaks_raised": leaking.raised,
         "failed_outside": outside,
         "bad": verdicts.is_bad(executed=counts.executed, failing=counts.failing),
         "order": verdicts.order_of(places.values()),
-        "reported": _reported(shards, columns),
+        "reported": _reported(shards, columns, leaking),
         "duration_s": _duration(shards, columns, merged),
         "wall_s": max((s.wall_s for s in shards if s.wall_s is not None), default=None),
         "attempts": attempts[-1],
-        "parts": _parts(places, columns, parts),
+        "parts": _parts(expected, columns, parts),
         "by_attempt": _by_attempt(shards, columns, attempts, counts),
         "completeness": _completeness(parts, duplicated),
         "problems": [
             *told_damage,
             *problems.of_parts(parts),
+            *problems.of_leaks(leaking.leaks, leaking.raised),
             *problems.of_places(places),
             *problems.of_counts(counts.conflicts, duplicated[1]),
             *problems.of_repeats(shards),
@@ -177,7 +188,7 @@ def _duplicated(run: Run, merged: Merged) -> tuple[list[str], int]:
 
 
 def _reported(
-    shards: Sequence[Shard], columns: Mapping[int, Columns]
+    shards: Sequence[Shard], columns: Mapping[int, Columns], leaking: Leaking
 ) -> dict[str, int]:
     """Add up the elements of all reports, and the tests that only a trace tells of.
 
@@ -192,12 +203,23 @@ def _reported(
         if told is not None:
             known = seen.get(place, told.tests[:0])
             if "junit" not in shard.kinds:
-                again = _elements(told.outcome[np.isin(told.tests, known)])
+                outcome = _as_reported(told, leaking.reported.get(shard.pk, {}))
+                again = _elements(outcome[np.isin(told.tests, known)])
             seen[place] = np.union1d(known, told.tests)
         for name in _REPORTED:
             # A module that was not collected is a result, but no element of a trace.
             total[name] += max(shard.reported.get(name, 0) - again[name], 0)
     return total
+
+
+def _as_reported(columns: Columns, codes: Mapping[int, int]) -> NDArray[np.uint8]:
+    """Return the outcomes as they were before gates' failures were taken away."""
+    outcome = columns.outcome
+    if codes:
+        outcome = outcome.copy()
+        for number, code in codes.items():
+            outcome[columns.tests == number] = code
+    return outcome
 
 
 def _elements(outcomes: NDArray[np.uint8]) -> dict[str, int]:

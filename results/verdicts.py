@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from results.models import RunOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from results.models import Shard
 
@@ -26,6 +26,7 @@ BAD_LEAST = 10  # … unless they are so few that it says nothing
 REPORT_PAST = timedelta(days=14)
 REPORT_FUTURE = timedelta(hours=14)
 _RESULT_KINDS = frozenset({"junit", "reportlog", "order"})
+_BESIDE = frozenset({"gate", "effects", "review"})  # no results were expected with it
 _SOURCES = ("context", "report", "receipt")
 
 
@@ -46,6 +47,22 @@ def latest(shards: Sequence[Shard]) -> list[Shard]:
 def has_results(shard: Shard) -> bool:
     """Tell whether a good file with results came, were it an empty one."""
     return not _RESULT_KINDS.isdisjoint(shard.kinds)
+
+
+def is_beside(shard: Shard) -> bool:
+    """Tell whether an upload holds only what stands beside results, good or bad: it
+    announces no part of the run, so none is missing for it."""
+    kinds = {*shard.kinds, *(damage.get("kind") or "" for damage in shard.damage)}
+    return bool(kinds) and kinds <= _BESIDE
+
+
+def with_results(places: Mapping[Place, list[Shard]]) -> dict[Place, list[Shard]]:
+    """Return the places of which results came or are expected."""
+    return {
+        place: siblings
+        for place, siblings in places.items()
+        if not all(map(is_beside, siblings))
+    }
 
 
 def is_mended(shard: Shard, damage: Damage, siblings: Iterable[Shard]) -> bool:
@@ -80,7 +97,7 @@ def failed_outside(siblings: Sequence[Shard]) -> bool:
     """Tell whether the command of one place failed although no case of it did."""
     last = latest(siblings)
     return any(shard.exit_code for shard in last) and not any(
-        shard.failing for shard in last
+        shard.failing or shard.leaks_raised for shard in last
     )
 
 
@@ -99,6 +116,8 @@ def count_parts(shards: Iterable[Shard]) -> Parts:
     said: dict[str, set[int]] = defaultdict(set)
     came: dict[str, set[int]] = defaultdict(set)
     for shard in shards:
+        if is_beside(shard):
+            continue
         said[shard.job].add(shard.count)
         if has_results(shard):
             came[shard.job].add(shard.index)
@@ -122,13 +141,25 @@ def count_parts(shards: Iterable[Shard]) -> Parts:
 
 
 def outcome_of(
-    *, damaged: bool, incomplete: bool, tests: int, failing: int, outside: bool
+    *,
+    damaged: bool,
+    incomplete: bool,
+    tests: int,
+    failing: int,
+    raised: int,
+    outside: bool,
 ) -> RunOutcome:
-    """Return a run's outcome: the first of these that holds."""
+    """Return a run's outcome: the first of these that holds.
+
+    `raised` are leaks by an enforced gate: they fail a run whose results are still to
+    come, too.
+    """
     if damaged:
         return RunOutcome.DAMAGED
     if incomplete:
         return RunOutcome.INCOMPLETE
+    if raised:
+        return RunOutcome.FAILED
     if not tests:
         return RunOutcome.NO_RESULTS
     if failing or outside:

@@ -57,6 +57,7 @@ class HistoryCell:
     started_at: datetime
     outcome: str
     flaky: bool
+    leaking: bool
     conflict: bool
     attempts: int
     duration_s: float | None

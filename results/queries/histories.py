@@ -15,6 +15,7 @@ from results.loading import load_rosters
 from results.merging import Entries, Merged, job_codes, merge_entries
 from results.models import Block, Failure, Run, Shard, TestCase
 from results.queries import cursors
+from results.queries.leaks import leaking_runs
 from results.queries.shapes import CaseFailures, HistoryCell, Page
 
 if TYPE_CHECKING:
@@ -78,8 +79,9 @@ def history(
     shown = found[:limit]
     merged = _results(case, chunk, shown)
     texts = _texts(case_id, shown)
+    leaking = leaking_runs(case_id, (run.id for run in shown))
     cells = [
-        _cell(shown[number], merged, row, texts)
+        _cell(shown[number], merged, row, texts, leaking)
         for row, number in enumerate(merged.columns.tests.tolist())
     ]
     if len(found) <= limit:
@@ -181,7 +183,11 @@ def _texts(case_id: int, runs: Sequence[_Run]) -> dict[int, list[_Text]]:
 
 
 def _cell(
-    run: _Run, merged: Merged, row: int, texts: dict[int, list[_Text]]
+    run: _Run,
+    merged: Merged,
+    row: int,
+    texts: dict[int, list[_Text]],
+    leaking: set[int],
 ) -> HistoryCell:
     columns = merged.columns
     code, flags = int(columns.outcome[row]), int(columns.flags[row])
@@ -197,6 +203,7 @@ def _cell(
         started_at=run.started_at,
         outcome=BY_CODE[code].value,
         flaky=bool(flags & Flag.FLAKY),
+        leaking=run.id in leaking,
         conflict=bool(flags & Flag.CONFLICT),
         attempts=int(columns.attempts[row]),
         duration_s=None if np.isnan(duration) else duration,

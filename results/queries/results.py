@@ -11,6 +11,7 @@ from formats.outcomes import BY_CODE, CODE, FAILING, SEVERITY, Outcome
 from results.blocks import Flag
 from results.models import Failure, Run, TestCase
 from results.queries import cursors
+from results.queries.leaks import leaking_tests
 from results.queries.merged import Loaded, load_runs
 from results.queries.places import places
 from results.queries.rows import names_of
@@ -89,6 +90,7 @@ def _after(
     return kept
 
 
+_PASSED = CODE[Outcome.PASSED]
 _FAILURE_FIELDS = (
     "pk",
     "test__number",
@@ -114,6 +116,7 @@ def _items(
     names = names_of(project_id, columns.tests.tolist())
     told = _told(run_id, loaded, rows, [pk for pk, _ in names.values()])
     where = places(loaded, rows)
+    leaking = leaking_tests(run_id)
     items = []
     for at, (number, code, flags) in enumerate(
         zip(columns.tests.tolist(), columns.outcome, columns.flags, strict=True)
@@ -128,6 +131,7 @@ def _items(
                 nodeid=nodeid,
                 outcome=BY_CODE[code].value,
                 flaky=bool(flags & Flag.FLAKY),
+                leaking=pk in leaking,
                 conflict=bool(flags & Flag.CONFLICT),
                 duplicate=bool(flags & Flag.DUPLICATE),
                 attempts=int(columns.attempts[at]),
@@ -167,6 +171,8 @@ def _told(
         merged_outcome, counted, flaky = counts[number]
         if outcome != merged_outcome and not flaky:
             continue
+        if outcome == _PASSED and shard != counted:
+            continue  # a gate's words about another attempt
         rank = (
             outcome == merged_outcome,
             shard == counted,

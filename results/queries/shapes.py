@@ -118,6 +118,8 @@ class RunRow:
     ci_url: str
     outcome: str
     failed_outside: bool  # the command failed, no case did
+    leaks: int  # that gates told, opted out ones not
+    leaks_raised: int  # … that fail the run
     started_at: datetime
     started_from: str  # context, report or receipt
     zoneless_start: str  # a stamp as written, its zone unknown
@@ -176,7 +178,7 @@ class Completeness:
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Why a run is not simply green. `kind`: damage, mended, context, count,
-    conflict, duplicate, outside, part."""
+    conflict, duplicate, leak, outside, part."""
 
     kind: str
     message: str
@@ -236,6 +238,7 @@ class ResultRow:
     nodeid: str
     outcome: str
     flaky: bool
+    leaking: bool
     conflict: bool
     duplicate: bool
     attempts: int

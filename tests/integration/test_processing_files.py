@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from healthboard.pipeline import drain_all
-from ingest import bodies, claims, queries, rate, replaying
+from ingest import claims, queries, rate, replaying
 from ingest.models import State
 from ingest.models import Upload as Row
 from projects.creation import Created, create_project
@@ -129,14 +129,6 @@ def test_a_rejected_upload_is_final(acme: Created):
     assert not replaying.retry(row, by="somebody")
     drain_all()
     assert Row.objects.get().attempts == 1
-
-
-def test_a_kind_without_a_reader_is_kept_and_says_so(acme: Created):
-    row = process(acme, ("gate", "a.json", b"{}"), run="r1")
-    assert (row.state, row.run_id, row.errors) == (State.PROCESSED, None, [])
-    assert [w["code"] for w in row.warnings] == ["not-read-yet"]
-    assert b"".join(bodies.open_file(row, 1)) == b"{}"
-    assert Run.objects.count() == 0
 
 
 def test_an_auto_file_is_told_from_its_content(acme: Created):
