@@ -24,6 +24,11 @@ def test_url(case_id: int) -> str:
     return f"{settings.SITE_ROOT}{_ROOT}/tests/{case_id}"
 
 
+def finding_url(slug: str, finding_id: int) -> str:
+    """Return the address of a finding's page."""
+    return f"{settings.SITE_ROOT}/p/{slug}/findings/{finding_id}"
+
+
 def upload_url(upload_id: int) -> str:
     return f"{settings.SITE_ROOT}{_ROOT}/uploads/{upload_id}"
 

@@ -10,8 +10,8 @@ from ninja.errors import HttpError, ValidationError
 
 from api import (
     cases,
-    leaks,
     findings,
+    leaks,
     problems,
     project_list,
     runs,

@@ -5,10 +5,15 @@ A test holds these names against the pipeline's own list.
 
 from __future__ import annotations
 
+from findings import storing as findings
 from ingest import claims
 from results.queries import state
 
 
 def waiting(project_id: int | None = None) -> dict[str, int]:
     """Return how many items wait in each stage, of one project or of all."""
-    return {"ingest": claims.waiting(project_id), **state.waiting(project_id)}
+    return {
+        "ingest": claims.waiting(project_id),
+        "findings": findings.waiting(project_id),
+        **state.waiting(project_id),
+    }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
+from findings import storing as findings
 from formats.cycles import no_collections
 from ingest import processing, retention
 from results import days
@@ -33,6 +34,7 @@ class Stage:
     `claim` takes one waiting item by a conditional UPDATE, or returns None. `work`
     does it and stores the result in one short transaction. `give_back` notes an
     unknown error and when to try again. `waiting` counts, for a project or for all.
+    Work that was done wakes the stages in `then`.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Stage:
     work: Callable[[Any], None]
     give_back: Callable[[Any, str], None]
     waiting: Callable[[int | None], int]
+    then: tuple[str, ...] = ()
 
 
 STAGES: tuple[Stage, ...] = (
@@ -51,6 +54,15 @@ STAGES: tuple[Stage, ...] = (
         processing.work,
         processing.give_back,
         processing.waiting,
+        then=("findings", "days"),
+    ),
+    Stage(
+        "findings",
+        "analyse",
+        findings.claim,
+        findings.work,
+        findings.give_back,
+        findings.waiting,
     ),
     Stage("days", "analyse", days.claim, days.work, days.give_back, days.waiting),
     Stage(

@@ -63,6 +63,7 @@ CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failed"
 INSTALLED_APPS = [
     "healthboard",
     "dashboard",
+    "findings",
     "ingest",
     "results",
     "projects",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from itertools import pairwise
 from typing import Any
 
 from celery import shared_task, signals
@@ -23,7 +22,6 @@ LOOK_SECONDS = 5.0
 QUIET_SECONDS = 5.0  # after a broker that did not answer
 EXPIRES_SECONDS = 60
 
-_NEXT = {first.name: second.name for first, second in pairwise(STAGES)}
 _quiet_until = 0.0
 
 
@@ -33,8 +31,9 @@ def advance(name: str) -> None:
     if not schema.is_current():
         return
     done = drain(BY_NAME[name], limit=AT_ONCE)
-    if done and name in _NEXT:
-        wake(_NEXT[name])
+    if done:
+        for follower in BY_NAME[name].then:
+            wake(follower)
     if done == AT_ONCE:
         wake(name)
     heartbeat.beat(now=timezone.now())

@@ -18,7 +18,6 @@ from formats.assembly import assemble
 from formats.context import Context, read_context
 from formats.gates import read_gate
 from formats.own_patterns import OwnPatterns
-from formats.prefixes import IdentityRules
 from formats.report import FileProblem, Note, Reading, Rejected
 from ingest import bodies, claims, handovers, kinds, readers
 from ingest.claims import claim, give_back, waiting
@@ -123,12 +122,7 @@ def _contribution(upload: Upload, read: _Read) -> Contribution | None:
     if not read.readings and "gate" not in read.kinds:
         return None
     chosen = options.read(upload.project)
-    rules = IdentityRules(
-        strip_path_prefixes=chosen.strip_path_prefixes,
-        add_path_prefix=chosen.add_path_prefix,
-        strip_classname_prefixes=chosen.strip_classname_prefixes,
-        add_classname_prefix=chosen.add_classname_prefix,
-    )
+    rules = options.identity_rules(chosen)
     own = OwnPatterns(chosen.recognisers) if chosen.recognisers else None
     return assemble(
         read.readings,

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from formats.own_patterns import OwnPattern
+from formats.prefixes import IdentityRules
 
 if TYPE_CHECKING:
     from projects.models import Project
@@ -24,6 +25,10 @@ class Options:
     keep_facts_days: int = 400
     window_days: int = 30
     recognisers: tuple[OwnPattern, ...] = ()  # of gates' failures in reports
+    due_p0_days: int = 1  # until a finding of this severity is due
+    due_p1_days: int = 7
+    due_p2_days: int = 30
+    due_p3_days: int = 90
 
 
 def read(project: Project) -> Options:
@@ -44,3 +49,13 @@ def read(project: Project) -> Options:
 def to_json(options: Options) -> dict[str, Any]:  # Any: JSON
     """Return what `Project.options` stores for these options."""
     return asdict(options)
+
+
+def identity_rules(options: Options) -> IdentityRules:
+    """Return how the ids of this project's tests are made alike."""
+    return IdentityRules(
+        strip_path_prefixes=options.strip_path_prefixes,
+        add_path_prefix=options.add_path_prefix,
+        strip_classname_prefixes=options.strip_classname_prefixes,
+        add_classname_prefix=options.add_classname_prefix,
+    )

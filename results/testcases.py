@@ -26,7 +26,7 @@ from results.models import Counter, TestCase
 from results.storable import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -85,6 +85,13 @@ def resolve(
         _enrich(project_id, richer, seen_at)
     numbers = np.array([case.number for case in told], np.int32)
     return Resolved(numbers, [case.id for case in told], made)
+
+
+def find(project_id: int, keys: Collection[str]) -> dict[str, int]:
+    """Return the ids of the test cases that there are, by key."""
+    digests = {digest_of(key): key for key in keys}
+    found = _read(project_id, digests.keys())
+    return {digests[digest]: case.id for digest, case in found.items()}
 
 
 def digest_of(key: str) -> bytes:

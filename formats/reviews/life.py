@@ -268,8 +268,18 @@ class Decided:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """That a person set a due date."""
+
+    at: datetime
+    id: str
+    key: str
+    due: datetime
+
+
 def replay(
-    events: Iterable[Reviewed | Decided],
+    events: Iterable[Reviewed | Decided | Dated],
     *,
     pr: int | None,
     days: Mapping[Severity, int] = DUE_DAYS,
@@ -287,8 +297,14 @@ def replay(
                 known.values(), event.review, pr=pr, now=event.at, days=days
             )
             known, changes[event.id] = dict(changed.known), changed
-        elif event.key in known:
+            continue
+        was = known.get(event.key)
+        if was is None:
+            continue
+        if isinstance(event, Dated):
+            known[event.key] = replace(was, due=event.due, due_by_hand=True)
+        else:
             known[event.key] = decide(
-                known[event.key], event.state, now=event.at, reason=event.reason
+                was, event.state, now=event.at, reason=event.reason
             )
     return known, changes

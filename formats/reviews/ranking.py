@@ -23,7 +23,7 @@ class Facts:
 
     key: str
     severity: Severity
-    blocks: tuple[int, ...] = ()  # open pull requests
+    blocks: tuple[int, ...] | None = ()  # open pull requests; None: not known
     reviewers: tuple[str, ...] = ()
     confidence: Confidence | None = None  # of the review that raised it last
     victims: int = 0  # measured victims of the leaks that it is linked to
@@ -99,7 +99,9 @@ def _reason(facts: Facts, *, now: datetime) -> str:
     return "; ".join(parts)
 
 
-def _blocking(pulls: tuple[int, ...]) -> str:
+def _blocking(pulls: tuple[int, ...] | None) -> str:
+    if pulls is None:
+        return "whether it blocks a pull request is not known"
     if not pulls:
         return "blocks no open pull request"
     shown = ", ".join(f"#{number}" for number in sorted(pulls)[:5])

@@ -11,6 +11,7 @@ PACKAGES = (
     "healthboard",
     "dashboard",
     "api",
+    "findings",
     "ingest",
     "results",
     "projects",
