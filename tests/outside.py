@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import http.cookiejar
 import json
+import re
 import subprocess
 import sys
 import urllib.parse
+import urllib.request
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -134,6 +137,36 @@ class Project:
     def outcomes(self, run: Json) -> dict[str, str]:
         """What each test of a run came to."""
         return {one["nodeid"]: one["outcome"] for one in self.results(run)}
+
+
+class Person:
+    """Somebody with a browser: pages, forms, a session."""
+
+    def __init__(self, server: Serve) -> None:
+        jar = http.cookiejar.CookieJar()
+        cookies = urllib.request.HTTPCookieProcessor(jar)
+        self._address = server.address
+        self._browser = urllib.request.build_opener(cookies)
+        shown = until(
+            lambda: re.search(r"Sign in as (\w+) with (\S+)", server.text),
+            what="the sign-in is shown",
+        )
+        self.fill("/sign-in", username=shown[1], password=shown[2])
+
+    def read(self, path: str, data: bytes | None = None) -> str:
+        request = urllib.request.Request(self._address + path, data)
+        request.add_header("Referer", self._address + path)
+        with self._browser.open(request, timeout=30) as page:
+            return str(page.read().decode())
+
+    def fill(self, path: str, *, page: str = "", **fields: str | list[str]) -> str:
+        """Fill the form of a page and send it; the page that answers."""
+        found = re.search(
+            r'name="csrfmiddlewaretoken" value="(\w+)"', self.read(page or path)
+        )
+        assert found, path
+        sent = {"csrfmiddlewaretoken": found[1], **fields}
+        return self.read(path, urllib.parse.urlencode(sent, doseq=True).encode())
 
 
 @dataclass

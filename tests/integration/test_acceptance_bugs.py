@@ -149,3 +149,61 @@ def test_final_outcomes_and_flaky_marks(cases: dict[str, Case]):
             if {name: counts[name] for name in final} != final:
                 wrong.append((number, counts, final))
     assert wrong == []
+
+
+def _messages(upload: dict[str, Any]) -> str:
+    return " | ".join(one["message"] for one in upload["warnings"])
+
+
+def test_what_else_must_hold_of_one_report(cases: dict[str, Case]):
+    """The lines under `must` that speak of results, identity, damage and warnings."""
+    for name in ("BS", "ESC", "NUL"):
+        assert name in _messages(cases["01"].uploads[0][1])
+    messages = [one["message"] for one in cases["01"].results if one["message"]]
+    assert messages == ["bad byte \N{REPLACEMENT CHARACTER}"]
+    [(_, cut)] = cases["03"].uploads
+    assert cut["state"] == "rejected"
+    assert cut["error"]["line"]
+    assert cut["error"]["column"]
+    assert cases["03"].run["outcome"] == "damaged"
+    assert "declared but not listed: 1 skipped" in _messages(cases["09"].uploads[0][1])
+    [skipped] = [one for one in cases["15"].results if one["outcome"] == "skipped"]
+    assert skipped["message"]
+    problems = [one["message"] for one in cases["21"].run["problems"]]
+    assert problems == ["b.xml: file is empty"]
+    assert cases["21"].run["counts"]["tests"] == 1
+    known = {test["nodeid"].rpartition("::")[2] for test in cases["31"].tests}
+    assert known == set(cases["31"].expected["names"])
+    assert "windows-1252" in _messages(cases["33"].uploads[0][1])
+    suites = {test["suite"] for test in cases["33"].tests}
+    assert len(suites) == 1
+    times = [one["duration_s"] for one in cases["34"].results]
+    assert times == cases["34"].expected["times_s"]
+    assert "invocations" in _messages(cases["40"].uploads[0][1])
+
+
+def test_what_else_must_hold_of_several_uploads(cases: dict[str, Case]):
+    linux, mac = cases["45"].runs
+    assert [linux["counts"]["passed"], mac["counts"]["skipped"]] == [1, 1]
+    old, new = cases["46"].runs
+    assert (old["outcome"], new["outcome"]) == ("failed", "passed")
+    for number in ("45", "46"):
+        assert len(cases[number].tests) == 1
+        assert not any(one["flaky"] for one in cases[number].results)
+    for number in ("48", "49", "51"):
+        counts = cases[number].run["counts"]
+        wanted = dict(cases[number].expected["counts"])
+        flaky = wanted.pop("flaky_events", 0)
+        assert {name: counts[name] for name in wanted} == wanted, number
+        assert counts["flaky"] == flaky
+    assert cases["49"].statuses[1] in (200, 202)
+    assert "already stored" in _messages(cases["49"].uploads[1][1])
+    assert [one["attempt"] for one in cases["51"].run["attempts"]] == [1, 2]
+    assert [run["outcome"] for run in cases["52"].runs] == ["passed", "failed"]
+    failed = [one for one in cases["58"].results if one["outcome"] == "failed"]
+    assert failed
+    assert cases["60"].run["counts"]["failed"] == 20
+    assert len({one["failure_group"] for one in cases["60"].results}) == 1
+    assert len(cases["43"].runs) == 20
+    [case] = cases["43"].tests
+    assert case["stats"]["fail_rate"] == pytest.approx(0.05)

@@ -115,9 +115,7 @@ def test_what_was_taken_is_all_processed(running: Outside):
     """Nothing that admission takes may stop the worker."""
     fresh = running.project()
     sent = [
-        give(fresh, field, value)
-        for value, fields in WRONG
-        for field in sorted(fields)
+        give(fresh, field, value) for value, fields in WRONG for field in sorted(fields)
     ]
     ids = [answer.json["id"] for answer in sent]
     fresh.settle()
