@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from findings.models import Effect, Ledger
 from formats.effects.findings import findings
 from formats.effects.judging import judge
+from formats.effects.leaks import looks_like_test
 from formats.effects.records import Kind
 from formats.identity import Identifier
 from formats.reviews.review import MOST_PATH, MOST_TITLE
@@ -125,7 +126,7 @@ def _row(
         detail=_detail(effect),
         finding=_worth(effect, worth) if worth else None,
         test_id=tests.get(name),
-        test_name=name if name in tests or "::" in name else "",
+        test_name=name if name in tests or looks_like_test(name) else "",
     )
 
 

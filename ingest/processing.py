@@ -19,7 +19,7 @@ from formats.context import Context, read_context
 from formats.gates import read_gate
 from formats.own_patterns import OwnPatterns
 from formats.report import FileProblem, Note, Reading, Rejected
-from ingest import bodies, claims, handovers, kinds, readers
+from ingest import bodies, claims, effects, handovers, kinds, readers
 from ingest.claims import claim, give_back, waiting
 from ingest.kinds import AUTO
 from ingest.models import State, Upload
@@ -74,7 +74,7 @@ def _read_files(upload: Upload, context: Context) -> _Read:
     for entry, part in bodies.files(upload):
         claims.renew(upload)
         try:
-            _read_file(entry, part, read, context)
+            _read_file(entry, part, read, upload, context)
         except Rejected as verdict:
             read.damage.append(
                 FileProblem(
@@ -89,7 +89,9 @@ def _read_files(upload: Upload, context: Context) -> _Read:
     return read
 
 
-def _read_file(entry: FileEntry, part: Part, read: _Read, context: Context) -> None:
+def _read_file(
+    entry: FileEntry, part: Part, read: _Read, upload: Upload, context: Context
+) -> None:
     """Read one file; raise `Rejected` for a bad one."""
     name = entry["name"]
     with SpooledTemporaryFile(max_size=IN_MEMORY) as spool:
@@ -99,9 +101,7 @@ def _read_file(entry: FileEntry, part: Part, read: _Read, context: Context) -> N
         stream = cast(BinaryIO, spool)
         kind = readers.settle(entry["kind"], name, stream)
         if kind in kinds.HANDED:
-            read.notes += readers.check(kind, stream, context)
-            read.kinds.append(kind)
-            read.handed = True
+            _check(kind, stream, read, upload, context)
             return
         packed = readers.packed_unsaid(name, stream)
         read.notes += [packed] if packed else []
@@ -118,8 +118,22 @@ def _read_file(entry: FileEntry, part: Part, read: _Read, context: Context) -> N
         read.damage.append(FileProblem(name, reading.incomplete, kind=kind))
 
 
+def _check(
+    kind: str, stream: BinaryIO, read: _Read, upload: Upload, context: Context
+) -> None:
+    """Check a file that a stage above stores."""
+    if kind == "review":
+        read.notes += readers.check_review(stream)
+    else:
+        checked = effects.check(stream, context, upload.project)
+        read.notes += checked.notes
+        read.gates += checked.leaks
+    read.kinds.append(kind)
+    read.handed = True
+
+
 def _contribution(upload: Upload, read: _Read) -> Contribution | None:
-    if not read.readings and "gate" not in read.kinds:
+    if not read.readings and not read.gates and "gate" not in read.kinds:
         return None
     chosen = options.read(upload.project)
     rules = options.identity_rules(chosen)

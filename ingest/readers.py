@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, BinaryIO
 
 from formats.detection import HEAD, detect
-from formats.effects.ledger import read_ledger
 from formats.junit import read_junit
 from formats.order import read_order
 from formats.report import Note, Rejected
@@ -17,7 +16,6 @@ from ingest.kinds import AUTO, KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from formats.context import Context
     from formats.report import Reading
 
 READERS: dict[str, Callable[[BinaryIO], Reading]] = {
@@ -74,8 +72,6 @@ def check_hook(stream: BinaryIO) -> None:
         raise Rejected("must be a JSON object")
 
 
-def check(kind: str, stream: BinaryIO, context: Context) -> list[Note]:
-    """Read a file that a stage above stores; raise `Rejected` for a bad one."""
-    if kind == "effects":
-        return list(read_ledger(stream, run_ended=context.complete).notes)
+def check_review(stream: BinaryIO) -> list[Note]:
+    """Read a review that a stage above stores; raise `Rejected` for a bad one."""
     return list(read_review(stream).notes)
