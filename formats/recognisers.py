@@ -111,6 +111,8 @@ def _guard_entries(told: Said, match: re.Match[str], _: Carrier) -> list[LeakFac
 def _split_header(text: str) -> tuple[str, str]:
     """The header, and the first path: on the next line, or behind the last colon."""
     header, newline, path = text.rstrip().rpartition("\n")
+    if "\n" in header.strip():
+        return "", path
     if newline:
         return squeezed(header), path
     header, _, path = re.sub(r":\s+", ":\n", text).rpartition("\n")
