@@ -63,10 +63,24 @@ def work(upload: Upload) -> None:
     # upload said before.
     prepared = None
     tells = bool(context.run and (read.damage or read.handed))
-    if contribution is not None or tells or upload.run_id is not None:
+    if _stands_alone(upload):
+        read.notes += _say_so(read)
+    elif contribution is not None or tells or upload.run_id is not None:
         claims.renew(upload)
         prepared = _prepare(upload, context, contribution, read)
     _store(upload, read, prepared)
+
+
+def _stands_alone(upload: Upload) -> bool:
+    """What a webhook delivers without a context is of the project, and of no run."""
+    return upload.route_id is not None and not upload.context
+
+
+def _say_so(read: _Read) -> list[Note]:
+    if not read.kinds or set(read.kinds) & set(kinds.HOOKS):
+        return []
+    message = "it came without a context: attach it to a run or a pull request"
+    return [Note("stands-alone", message)]
 
 
 def _read_files(upload: Upload, context: Context) -> _Read:
@@ -100,6 +114,12 @@ def _read_file(
         spool.seek(0)
         stream = cast(BinaryIO, spool)
         kind = readers.settle(entry["kind"], name, stream)
+        if kind in kinds.HOOKS:
+            readers.check_hook(stream)
+            read.kinds.append(kind)
+            note = f"{name}: kept for the pull-request stage"
+            read.notes.append(Note("kept", note))
+            return
         if kind in kinds.HANDED:
             _check(kind, stream, read, upload, context)
             return

@@ -13,8 +13,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 
-from ingest.models import Route, RouteKind
+from ingest.models import Route, RouteKind, Upload
 from projects import audit, signing
 
 if TYPE_CHECKING:
@@ -88,9 +89,11 @@ def find(path: str) -> Route:
 
 
 def routes_of(project: Project) -> QuerySet[Route]:
-    """Return a project's routes: those that take deliveries first, then by newest."""
+    """Return a project's routes, the newest first, with `last_at`: their last upload."""
+    uploads = Upload.objects.filter(route=OuterRef("pk")).order_by("-received_at")
     routes = Route.objects.filter(project=project).select_related("created_by")
-    return routes.order_by("disabled_at", "-pk")
+    last = Subquery(uploads.values("received_at")[:1])
+    return routes.annotate(last_at=last).order_by("-pk")
 
 
 def secrets_of(route: Route, *, now: datetime) -> QuerySet[Secret]:
