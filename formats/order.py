@@ -41,7 +41,9 @@ def _execution(record: dict[str, Json], line: int, limits: Limits) -> Execution:
         if record.get(key) is None:
             raise Rejected(f"{key}: missing", line=line)
     version = record["v"]
-    if version != VERSION or not isinstance(version, int) or version is True:
+    if not isinstance(version, int) or version is True:
+        raise Rejected(f"v: must be the number {VERSION}", line=line)
+    if version != VERSION:
         message = (
             f"v: version {str(version)[:50]} is not known here; this reads {VERSION}"
         )

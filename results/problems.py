@@ -45,7 +45,7 @@ def of_parts(parts: Parts) -> list[Problem]:
     told = [
         problem(
             "count",
-            f"the parts of {_named(job)} disagree on how many they are "
+            f"the parts{_of(job)} disagree on how many they are "
             f"({', '.join(map(str, counts))}): the largest number is used",
         )
         for job, counts in parts.disagree
@@ -90,16 +90,20 @@ def of_leaks(leaks: int, raised: int) -> list[Problem]:
     return told
 
 
+def _of(job: str) -> str:
+    return f" of job {job!r}" if job else ""
+
+
 def of_counts(conflicts: int, duplicates: int) -> list[Problem]:
     told = []
     if conflicts:
         text = (
-            f"{_tests(conflicts)} differ between uploads of one part: "
+            f"told differently by uploads of one part: {_tests(conflicts)}; "
             "the worse outcome counts"
         )
         told.append(problem("conflict", text))
     if duplicates:
-        text = f"{_tests(duplicates)} stand in several shards or jobs: the worse counts"
+        text = f"reported by several shards or jobs: {_tests(duplicates)}; the worse counts"
         told.append(problem("duplicate", text))
     return told
 
