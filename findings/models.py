@@ -139,6 +139,7 @@ class Finding(models.Model):
     rank = models.CharField(max_length=300)
     run_id = models.BigIntegerField(null=True)
     effect_id = models.TextField(blank=True)
+    history = models.JSONField(default=list)  # what reviews did: `telling.Event`
 
     class Meta:
         constraints = [

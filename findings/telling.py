@@ -7,7 +7,7 @@ counts once, by its time; a key that a person decided on is followed through ren
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from formats.reviews.clusters import Cluster, Decision, Hand, Raised, cluster
 from formats.reviews.life import Changes, Dated, Decided, Known, Reviewed, State, replay
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from formats.reviews.moves import Move
     from formats.reviews.review import Severity
 
 
@@ -41,6 +42,15 @@ class Happened:
     hands: Sequence[Decision] = ()  # splits and joins, oldest first
 
 
+class Event(NamedTuple):
+    """What one review did to a finding; its fields are stored as they are."""
+
+    at: str  # ISO 8601
+    upload: int
+    what: str  # created, closed, reopened, moved, renamed or ambiguous
+    text: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """`former` are the keys that a finding had before, the oldest first."""
@@ -51,28 +61,71 @@ class Told:
     former: dict[str, list[str]] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)
     confidence: dict[str, Confidence] = field(default_factory=dict)
+    history: dict[str, list[Event]] = field(default_factory=dict)
 
 
 def tell(happened: Happened, *, pr: int | None, days: Mapping[Severity, int]) -> Told:
     """Tell a pull request's findings anew."""
     known, changes = replay([*happened.reviews, *happened.decided], pr=pr, days=days)
-    former: dict[str, list[str]] = {}
-    confidence: dict[str, Confidence] = {}
+    past = _Past()
     for event in sorted(happened.reviews, key=lambda each: (each.at, each.id)):
-        change = changes[event.id]
-        for move in change.moves:
-            if move.was != move.now:
-                former[move.now] = [*former.pop(move.was, []), move.was]
-                if move.was in confidence:
-                    confidence[move.now] = confidence.pop(move.was)
-        for key in (*change.created, *change.reopened, *change.untouched):
-            confidence.pop(key, None)
-            if event.review.confidence is not None:
-                confidence[key] = event.review.confidence
+        past.add(event, changes[event.id])
+    former = past.former
     raised = [Raised(each.key, pr, each.finding) for each in known.values()]
     clusters = cluster(raised, _renamed(happened.hands, former))
     owners = _owners(happened.owned, former)
-    return Told(known, changes, clusters, former, owners, confidence)
+    return Told(known, changes, clusters, former, owners, past.confidence, past.history)
+
+
+class _Past:
+    """What the reviews did to each finding, by the key that it has now."""
+
+    def __init__(self) -> None:
+        self.former: dict[str, list[str]] = {}
+        self.confidence: dict[str, Confidence] = {}
+        self.history: dict[str, list[Event]] = {}
+
+    def add(self, event: Reviewed, change: Changes) -> None:
+        at, upload = event.at.isoformat(), upload_of(event.id)
+        for move in change.moves:
+            if move.was != move.now:
+                self._rename(move.was, move.now)
+            what = "moved" if move.was == move.now else "renamed"
+            self._note(move.now, Event(at, upload, what, _went(move)))
+        for what in ("created", "closed", "reopened"):
+            for key in getattr(change, what):
+                self._note(key, Event(at, upload, what))
+        for each in change.ambiguous:
+            for key in {*each.was, *each.now} & change.known.keys():
+                self._note(key, Event(at, upload, "ambiguous", each.why))
+        for key in (*change.created, *change.reopened, *change.untouched):
+            self.confidence.pop(key, None)
+            if event.review.confidence is not None:
+                self.confidence[key] = event.review.confidence
+
+    def _note(self, key: str, event: Event) -> None:
+        self.history.setdefault(key, []).append(event)
+
+    def _rename(self, was: str, now: str) -> None:
+        self.former[now] = [*self.former.pop(was, []), was]
+        self.history[now] = self.history.pop(was, [])
+        if was in self.confidence:
+            self.confidence[now] = self.confidence.pop(was)
+
+
+def _went(move: Move) -> str:
+    return (
+        f"{_spot(move.from_path, move.from_line)} → {_spot(move.to_path, move.to_line)}"
+    )
+
+
+def _spot(path: str, line: int | None) -> str:
+    return path if line is None else f"{path}:{line}"
+
+
+def upload_of(review: str) -> int:
+    """Return the upload that a review's id names."""
+    return int(review.rpartition(" ")[2].partition("-")[0])
 
 
 def _owners(owned: Iterable[Owned], former: Mapping[str, list[str]]) -> dict[str, str]:
@@ -140,13 +193,18 @@ def tell_each(happened: Happened, *, days: Mapping[Severity, int]) -> Told:
         if decision.key in events:
             events[decision.key].append(decision)
     known: dict[str, Known] = {}
+    past = _Past()
     for key, own in events.items():
         # Not None: then what is no longer raised would never be resolved.
-        told, _ = replay(own, pr=0, days=days)
+        told, changes = replay(own, pr=0, days=days)
         if key in told:
             known[key] = told[key]
+        reviews = [each for each in own if isinstance(each, Reviewed)]
+        for event in sorted(reviews, key=lambda each: (each.at, each.id)):
+            past.add(event, changes[event.id])
     clusters = [
         Cluster(None, (key,), each.finding.severity, each.finding.reviewers)
         for key, each in known.items()
     ]
-    return Told(known, clusters=clusters, owners=_owners(happened.owned, {}))
+    owners = _owners(happened.owned, {})
+    return Told(known, clusters=clusters, owners=owners, history=past.history)

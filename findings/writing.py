@@ -162,6 +162,10 @@ def _all_fields(
             "rank": rank,
             "former": told.former.get(key, []),
             "owner": told.owners.get(key, ""),
+            "history": [
+                [storable(part) if isinstance(part, str) else part for part in event]
+                for event in told.history.get(key, [])
+            ],
             "score": confidence.score if confidence else None,
             "out_of": confidence.of if confidence else None,
             **extra.get(key, {}),

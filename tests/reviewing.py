@@ -1,0 +1,65 @@
+"""Reviews and ledgers for the tests, in our own words, and how they are sent."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+from healthboard.pipeline import drain_all
+from ingest.models import Upload as Row
+from projects.creation import Created
+from tests.sending import Upload, bearer, post
+
+# One cause told three times (P0), another told three times (P1), and four alone.
+FIRST = """\
+FleetReview
+
+Confidence: 3/5
+
+Findings
+
+• P2 shop/cart.py:51 — Rounding drops a cent
+• P1 shop/prices.py:80 — Exchange cache removed; fresh sessions never inherit rates
+• P0 tests/env_guard.py:40 — Autouse os.environ leak guard red-lights old tests that nobody fixed
+• P1 tests/test_rate_cache.py:1 — PR silently reverts the (shop, currency)-keyed exchange cache and drops its table
+• P0 tests/conftest.py:12 — Enabling os.environ leak guard will fail CI on known unrestored variables
+• P1 shop/rates.py:7 — Exchange Lost
+• P3 docs/cart.md — Typo in heading
+• P0 tests/test_basket_total.py:22 — Guard ships red: test_basket_total.py still has the unrestored variable
+• P2 tests/test_login.py:9 — Leaves a session file behind
+
+FleetReview provenance · models: A=alpha-1, B=beta-2 · cost: $1.50 · duration: 2m 5s · rounds: 1 · files examined: 9
+"""
+
+_deliveries = itertools.count(1)  # the same review may come twice
+
+
+def send(
+    created: Created, *files: tuple[str, str, bytes], drain: bool = True, **context: Any
+) -> Row:  # Any: JSON
+    """Post files of given kinds; process them; return the upload."""
+    key = f"delivery-{next(_deliveries)}"
+    answer = post(
+        Upload(context, list(files)), bearer(created.token) | {"Idempotency-Key": key}
+    )
+    assert answer.status_code == 202, answer.content
+    if drain:
+        drain_all()
+    return Row.objects.get(pk=answer.json()["id"])
+
+
+def send_review(created: Created, review: Any, **context: Any) -> Row:  # Any: JSON
+    """Post one review: Markdown as text, else JSON."""
+    if isinstance(review, str):
+        return send(created, ("review", "review.md", review.encode()), **context)
+    raw = json.dumps(review).encode()
+    return send(created, ("review", "review.json", raw), **context)
+
+
+def finding(title: str, path: str = "shop/cart.py", **more: Any) -> dict[str, Any]:
+    return {"severity": "P2", "path": path, "title": title, "line": 10} | more
+
+
+def review(*findings: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"schema": "healthboard.review/1", "findings": list(findings)} | more
