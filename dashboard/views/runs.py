@@ -13,6 +13,7 @@ from dashboard.access import project_page
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
 from dashboard.fragments import render_part
+from dashboard.health import runs_in_short
 from dashboard.lanes import lanes_of
 from dashboard.run_filters import RunFilters, read_filters
 from dashboard.sparklines import stacked
@@ -45,9 +46,11 @@ def run_list(request: HttpRequest, access: Access) -> HttpResponse:
     filters = read_filters(request.GET, zone=access.project.zone)
     context = {
         "access": access,
+    page = _page_of_runs(access, filters, text(request.GET, "cursor") or None)
         "tab": "runs",
         "filters": filters,
-        "page": _page_of_runs(access, filters, text(request.GET, "cursor") or None),
+        "page": page,
+        "sentence": runs_in_short(page.items),
         "command": upload_command(request, access.project),
     }
     return render_part(request, "dashboard/runs.html", "results", context)
@@ -62,12 +65,15 @@ def run(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     kinds = ("failed", "errors", "passed", "xpassed", "xfailed", "skipped")
     others = runs.list_runs(access.project.pk, limit=30).items
     context = {
+    failing = counts.failed + counts.errors
+    previous = detail.previous_run if failing else None
         "access": access,
         "tab": "runs",
         "run": detail.row,
         "detail": detail,
         "bar": stacked({kind: getattr(counts, kind) for kind in kinds}),
-        "failing": counts.failed + counts.errors,
+        "failing": failing,
+        "comparison": runs.compare(pk, previous) if previous else None,
         "groups": runs.failure_groups(pk),
         "lanes": lanes_of(runs.timeline(pk)),
         "others": [other for other in others if other.id != pk],

@@ -22,17 +22,19 @@ from results.queries.shapes import CaseRow, CursorError, HistoryCell, Page
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, QueryDict
+    from collections.abc import Callable
+
 
     from projects.access import Access
 
 SORTS = {
+WINDOWS = (7, 14, 30, 90)
     "": "Name",
     "failed_runs": "Failed runs",
     "fail_rate": "Fail rate",
     "flake_rate": "Flake rate",
     "total_s": "Time spent",
 }
-_RANKED = 100
 _CELLS = 100
 
 
@@ -53,6 +55,8 @@ def test_list(request: HttpRequest, access: Access) -> HttpResponse:
         "window": window,
         "page": _page_of_tests(access, request.GET, sort, window=window),
         "command": upload_command(request, access.project),
+        "windows": WINDOWS,
+        "tally": cases.tally(access.project.pk, window=window),
     }
     return render_part(request, "dashboard/tests.html", "results", context)
 
@@ -70,6 +74,7 @@ def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     owner, name = access.project.owner, access.project.name
     urls = [reverse("run", args=[owner, name, cell.run]) for cell in page.items]
     context = {
+    shown = {cell.outcome for cell in page.items}
         "access": access,
         "tab": "tests",
         "case": case,
@@ -77,6 +82,9 @@ def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "page": page,
         "branches": tallies(page.items, by="branch"),
         "environments": tallies(page.items, by="environment"),
+        "newest": page.items[0] if page.items and "cursor" not in request.GET else None,
+        "shows_xfailed": "xfailed" in shown,
+        "shows_xpassed": "xpassed" in shown,
         "failures": cases.failures(pk),
         "plot": charts.durations_of_test(page.items, urls),
     }
@@ -98,29 +106,20 @@ def _history(pk: int, cursor: str | None) -> Page[HistoryCell]:
 def _page_of_tests(
     access: Access, query: QueryDict, sort: str, *, window: int
 ) -> Page[CaseRow]:
-    asked, file = text(query, "q"), text(query, "file")
-    state = choice(query, "state", ("active", "gone"))
-    if sort:
-        rows = cases.worst_cases(
-            access.project.pk, by=sort, window=window, limit=_RANKED
-        )
-        return Page([row for row in rows if _fits(row, asked, file, state)])
-    known: dict[str, Any] = {  # Any: arguments of `list_cases`
-        "q": asked or None,
-        "file": file or None,
-        "state": state or None,
+    known: dict[str, Any] = {  # Any: arguments of the lists
+        "q": text(query, "q") or None,
+        "file": text(query, "file") or None,
+        "state": choice(query, "state", ("active", "gone")) or None,
         "window": window,
     }
     try:
         cursor = text(query, "cursor") or None
-        return cases.list_cases(access.project.pk, cursor=cursor, **known)
+        return listed(access.project.pk, cursor=cursor, **known)
+    listed: Callable[..., Page[CaseRow]] = cases.list_cases
+    if sort:
+        listed = cases.rank_cases
+        known["by"] = sort
+    else:
+        known["by_name"] = True
     except CursorError:
-        return cases.list_cases(access.project.pk, **known)
-
-
-def _fits(row: CaseRow, asked: str, file: str, state: str) -> bool:
-    return (
-        asked.lower() in row.nodeid.lower()
-        and (not file or row.file == file)
-        and (not state or row.state == state)
-    )
+        return listed(access.project.pk, **known)

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_GET, require_POST
 from dashboard.access import project_page
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
+from dashboard.forms import AttachForm
 from dashboard.fragments import render_part
 from dashboard.paging import page_of
-from ingest import bodies
+from ingest import attaching, bodies
 from ingest.models import State, Upload
-from ingest.queries import problems
+from ingest.queries import counts, problems
 from ingest.replaying import retry as try_again
 from projects.models import Role
 
@@ -44,6 +45,7 @@ def upload_list(request: HttpRequest, access: Access) -> HttpResponse:
         "tab": "uploads",
         "state": state,
         "states": State.values,
+        **_in_short(access),
         "dead": list(dead[:_DEAD_SHOWN]) if state != State.DEAD else [],
         "page": page_of(rows, number(request.GET, "page", default=1, low=1)),
         "command": upload_command(request, access.project),
@@ -51,19 +53,22 @@ def upload_list(request: HttpRequest, access: Access) -> HttpResponse:
     return render_part(request, "dashboard/uploads.html", "results", context)
 
 
+def _in_short(access: Access) -> dict[str, int]:
+    """Count what was received, refused, and is not done yet."""
+    found = counts(access.project)
+    unfinished = (State.ADMITTED, State.PROCESSING, State.FAILED)
+    return {
+        "total": sum(found.values()),
+        "refused": found[State.REJECTED],
+        "waiting": sum(found[state] for state in unfinished),
+    }
+
+
 @require_GET
 @project_page()
 def upload(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     """Show an upload: its state, each complaint at its place, its files."""
-    found = _upload_or_404(access, pk)
-    context = {
-        "access": access,
-        "tab": "uploads",
-        "upload": found,
-        "problems": problems(found),
-        "command": upload_command(request, access.project),
-    }
-    return render(request, "dashboard/upload.html", context)
+    return _upload_page(request, access, _upload_or_404(access, pk), AttachForm())
 
 
 @require_GET
