@@ -13,10 +13,9 @@ from django.views.decorators.http import require_GET, require_POST
 from dashboard.access import project_page
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
-from dashboard.forms import AttachForm
 from dashboard.fragments import render_part
 from dashboard.paging import page_of
-from ingest import attaching, bodies
+from ingest import bodies
 from ingest.models import State, Upload
 from ingest.queries import counts, problems
 from ingest.replaying import retry as try_again
@@ -68,7 +67,15 @@ def _in_short(access: Access) -> dict[str, int]:
 @project_page()
 def upload(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     """Show an upload: its state, each complaint at its place, its files."""
-    return _upload_page(request, access, _upload_or_404(access, pk), AttachForm())
+    found = _upload_or_404(access, pk)
+    context = {
+        "access": access,
+        "tab": "uploads",
+        "upload": found,
+        "problems": problems(found),
+        "command": upload_command(request, access.project),
+    }
+    return render(request, "dashboard/upload.html", context)
 
 
 @require_GET
