@@ -5,7 +5,16 @@ from __future__ import annotations
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from dashboard.views import projects, runs, search, settings, sign_in, tests, uploads
+from dashboard.views import (
+    projects,
+    routes,
+    runs,
+    search,
+    settings,
+    sign_in,
+    tests,
+    uploads,
+)
 
 _project = [
     path("", projects.project, name="project"),
@@ -23,12 +32,20 @@ _project = [
     path("uploads/<int:pk>/raw", uploads.raw, name="upload-raw"),
     path("uploads/<int:pk>/files/<int:n>", uploads.file, name="upload-file"),
     path("uploads/<int:pk>/retry", uploads.retry, name="upload-retry"),
+    path("uploads/<int:pk>/attach", uploads.attach, name="upload-attach"),
     path("settings", settings.general, name="settings"),
     path("settings/tokens", settings.tokens, name="tokens"),
     path("settings/tokens/new", settings.make_token, name="make-token"),
     path("settings/tokens/<int:pk>/revoke", settings.revoke_token, name="revoke-token"),
     path("settings/secret", settings.secret, name="secret"),
     path("settings/secret/rotate", settings.rotate_secret, name="rotate-secret"),
+    path("settings/routes", routes.routes, name="routes"),
+    path("settings/routes/new", routes.make_route, name="make-route"),
+    path("settings/routes/<int:pk>", routes.route, name="route"),
+    path("settings/routes/<int:pk>/rotate", routes.rotate_route, name="rotate-route"),
+    path(
+        "settings/routes/<int:pk>/disable", routes.disable_route, name="disable-route"
+    ),
     path("settings/members", settings.people, name="members"),
     path("settings/members/<int:pk>", settings.change_member, name="change-member"),
     path("settings/audit", settings.audit_log, name="audit"),

@@ -12,6 +12,7 @@ from ingest.models import Upload
 from projects.administration import make_token
 from projects.models import Membership, Role, Scope
 from tests.builders import make_context, make_project, make_run, rebuild_days
+from tests.routing import make_route
 from tests.visiting import base, make_user, visitor
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +40,8 @@ MOST = {
     "/settings": 4,
     "/settings/tokens": 5,
     "/settings/secret": 5,
+    "/settings/routes": 5,
+    "/settings/routes/{route}": 8,
     "/settings/members": 5,
     "/settings/audit": 5,
 }
@@ -59,6 +62,7 @@ def fill(project, *, runs, tests, others):
         )
         make_run(project, outcomes, context=context, received_at=NOW)
     for n in range(others):
+        route = make_route(project).route
         user = make_user(f"user-{project.name}-{n}")
         Membership.objects.create(project=project, user=user, role=Role.VIEWER)
         make_token(project, name=f"token {n}", scopes=[Scope.READ], user=user)
@@ -72,6 +76,7 @@ def fill(project, *, runs, tests, others):
             wire_bytes=1,
             unpacked_bytes=1,
             received_at=NOW,
+            route=route,
             files=[
                 {"n": 1, "kind": "junit", "name": "a.xml", "size": 1, "sha256": "0"}
             ],
@@ -101,6 +106,7 @@ def asked(project, pages):
         "test": project.tests.get(name="test_0").pk,
         "failure": project.runs.first().failures.first().pk,
         "upload": project.uploads.first().pk,
+        "route": project.routes.first().pk,
     }
     client.get("/")  # what is read once and kept is read now
     found = {}
