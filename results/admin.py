@@ -11,6 +11,7 @@ from results.models import (
     Day,
     Detail,
     Failure,
+    Leak,
     Roster,
     Run,
     Shard,
@@ -67,6 +68,13 @@ class DetailAdmin(ReadOnly):
 @admin.register(Failure)
 class FailureAdmin(ReadOnly):
     list_display = ("id", "run_id", "test_id", "attempt", "outcome")
+
+
+@admin.register(Leak)
+class LeakAdmin(ReadOnly):
+    list_display = ("id", "run_id", "test_id", "kind", "source", "enforced", "counted")
+    list_filter = ("counted", "source")
+    exclude = ("what", "content")
 
 
 @admin.register(Day)
