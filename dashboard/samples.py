@@ -35,7 +35,8 @@ import urllib.request
 secret = os.environ["{secret}"]
 body = pathlib.Path("{file}").read_bytes()
 {signed}
-request = urllib.request.Request("{url}", data=body, headers=headers)
+url = "{url}"
+request = urllib.request.Request(url, data=body, headers=headers)
 with urllib.request.urlopen(request) as answer:
     print(answer.status, answer.read().decode())"""
 _PYTHON_V2 = """\
