@@ -6,6 +6,8 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from dashboard.views import (
+    effects,
+    findings,
     projects,
     routes,
     runs,
@@ -27,6 +29,11 @@ _project = [
     path("failures/<int:pk>", runs.failure, name="failure"),
     path("tests", tests.test_list, name="tests"),
     path("tests/<int:pk>", tests.test, name="test"),
+    path("findings", findings.finding_list, name="findings"),
+    path("findings/decide", findings.decide, name="decide"),
+    path("findings/export", findings.export, name="export-findings"),
+    path("findings/<int:pk>", findings.finding, name="finding"),
+    path("effects", effects.effect_list, name="effects"),
     path("uploads", uploads.upload_list, name="uploads"),
     path("uploads/<int:pk>", uploads.upload, name="upload"),
     path("uploads/<int:pk>/raw", uploads.raw, name="upload-raw"),
