@@ -9,6 +9,7 @@ from dashboard.views import (
     effects,
     findings,
     projects,
+    recognisers,
     routes,
     runs,
     search,
@@ -52,6 +53,12 @@ _project = [
     path("settings/routes/<int:pk>/rotate", routes.rotate_route, name="rotate-route"),
     path(
         "settings/routes/<int:pk>/disable", routes.disable_route, name="disable-route"
+    ),
+    path("settings/recognisers", recognisers.recognisers, name="recognisers"),
+    path(
+        "settings/recognisers/<slug:recogniser>/remove",
+        recognisers.remove_recogniser,
+        name="remove-recogniser",
     ),
     path("settings/members", settings.people, name="members"),
     path("settings/members/<int:pk>", settings.change_member, name="change-member"),

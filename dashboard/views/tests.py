@@ -18,17 +18,18 @@ from dashboard.histories import tallies
 from dashboard.plots import plot_page
 from projects import options
 from results.queries import cases
+from results.queries.leaks import list_leaks
 from results.queries.shapes import CaseRow, CursorError, HistoryCell, Page
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse, QueryDict
     from collections.abc import Callable
 
+    from django.http import HttpRequest, HttpResponse, QueryDict
 
     from projects.access import Access
 
-SORTS = {
 WINDOWS = (7, 14, 30, 90)
+SORTS = {
     "": "Name",
     "failed_runs": "Failed runs",
     "fail_rate": "Fail rate",
@@ -36,6 +37,7 @@ WINDOWS = (7, 14, 30, 90)
     "total_s": "Time spent",
 }
 _CELLS = 100
+_LEAKS = 20
 
 
 @require_GET
@@ -53,10 +55,10 @@ def test_list(request: HttpRequest, access: Access) -> HttpResponse:
         "file": text(request.GET, "file"),
         "state": choice(request.GET, "state", ("active", "gone")),
         "window": window,
-        "page": _page_of_tests(access, request.GET, sort, window=window),
-        "command": upload_command(request, access.project),
         "windows": WINDOWS,
         "tally": cases.tally(access.project.pk, window=window),
+        "page": _page_of_tests(access, request.GET, sort, window=window),
+        "command": upload_command(request, access.project),
     }
     return render_part(request, "dashboard/tests.html", "results", context)
 
@@ -72,20 +74,21 @@ def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         raise Http404
     page = _history(pk, text(request.GET, "cursor") or None)
     owner, name = access.project.owner, access.project.name
+    shown = {cell.outcome for cell in page.items}
     urls = [reverse("run", args=[owner, name, cell.run]) for cell in page.items]
     context = {
-    shown = {cell.outcome for cell in page.items}
         "access": access,
         "tab": "tests",
         "case": case,
         "window": window,
         "page": page,
-        "branches": tallies(page.items, by="branch"),
-        "environments": tallies(page.items, by="environment"),
         "newest": page.items[0] if page.items and "cursor" not in request.GET else None,
         "shows_xfailed": "xfailed" in shown,
         "shows_xpassed": "xpassed" in shown,
+        "branches": tallies(page.items, by="branch"),
+        "environments": tallies(page.items, by="environment"),
         "failures": cases.failures(pk),
+        "leaks": list_leaks(access.project.pk, test=pk, limit=_LEAKS),
         "plot": charts.durations_of_test(page.items, urls),
     }
     return render(request, "dashboard/test.html", context)
@@ -112,14 +115,14 @@ def _page_of_tests(
         "state": choice(query, "state", ("active", "gone")) or None,
         "window": window,
     }
-    try:
-        cursor = text(query, "cursor") or None
-        return listed(access.project.pk, cursor=cursor, **known)
     listed: Callable[..., Page[CaseRow]] = cases.list_cases
     if sort:
         listed = cases.rank_cases
         known["by"] = sort
     else:
         known["by_name"] = True
+    try:
+        cursor = text(query, "cursor") or None
+        return listed(access.project.pk, cursor=cursor, **known)
     except CursorError:
         return listed(access.project.pk, **known)
