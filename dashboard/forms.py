@@ -44,13 +44,14 @@ class SettingsForm(forms.Form):
     )
     default_branch = forms.CharField(
         max_length=255,
-        help_text="Trends and verdicts speak of this branch. Applies to runs that are"
-        " recorded from now on.",
+        help_text="Trends and verdicts speak of this branch. Runs are sorted anew"
+        " when it changes.",
     )
     zone = forms.CharField(
         max_length=64,
         label="Time zone",
-        help_text="Days and weeks begin at midnight here, for example Europe/Zurich.",
+        help_text="Days and weeks begin at midnight here, for example Europe/Zurich."
+        " Runs are sorted anew when it changes.",
         widget=forms.TextInput(attrs={"list": "zones", "autocomplete": "off"}),
     )
     public = forms.BooleanField(

@@ -17,7 +17,7 @@ from django.utils import timezone
 from findings import storing as findings
 from formats.cycles import no_collections
 from ingest import processing, retention
-from results import days
+from results import days, reclassifying
 from results import retention as old_facts
 
 if TYPE_CHECKING:
@@ -63,6 +63,15 @@ STAGES: tuple[Stage, ...] = (
         findings.work,
         findings.give_back,
         findings.waiting,
+    ),
+    Stage(
+        "classes",
+        "analyse",
+        reclassifying.claim,
+        reclassifying.work,
+        reclassifying.give_back,
+        reclassifying.waiting,
+        then=("days",),
     ),
     Stage("days", "analyse", days.claim, days.work, days.give_back, days.waiting),
     Stage(

@@ -7,6 +7,7 @@ from django.contrib import admin
 from projects.admin import ReadOnly
 from results.models import (
     Block,
+    Classification,
     Counter,
     Day,
     Detail,
@@ -75,6 +76,12 @@ class LeakAdmin(ReadOnly):
     list_display = ("id", "run_id", "test_id", "kind", "source", "enforced", "counted")
     list_filter = ("counted", "source")
     exclude = ("what", "content")
+
+
+@admin.register(Classification)
+class ClassificationAdmin(ReadOnly):
+    list_display = ("project", "default_branch", "zone", "due_at")
+    list_select_related = ("project",)
 
 
 @admin.register(Day)

@@ -37,7 +37,7 @@ MOST = {
     "/uploads": 7,
     "/uploads?state=dead": 6,
     "/uploads/{upload}": 5,
-    "/settings": 4,
+    "/settings": 5,
     "/settings/tokens": 5,
     "/settings/secret": 5,
     "/settings/routes": 5,
