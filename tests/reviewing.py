@@ -9,6 +9,7 @@ from typing import Any
 from healthboard.pipeline import drain_all
 from ingest.models import Upload as Row
 from projects.creation import Created
+from tests import effect_ledgers as effects
 from tests.sending import Upload, bearer, post
 
 # One cause told three times (P0), another told three times (P1), and four alone.
@@ -63,3 +64,29 @@ def finding(title: str, path: str = "shop/cart.py", **more: Any) -> dict[str, An
 
 def review(*findings: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"schema": "healthboard.review/1", "findings": list(findings)} | more
+
+
+def ledger(*, seen: bool = True) -> bytes:
+    """A run's export: verified, contradicted, external, a failed cleanup, unfinished.
+
+    With `seen` false, nobody looked at the first effect's file.
+    """
+    cart, note = effects.file("shop/cart.py"), effects.file("notes/todo.md")
+    mail = effects.ref("external", "mail", "newsletter")
+    cleanup = {"cleanup": "failed"}
+    lines = [
+        effects.claim(1, [cart], obligations=[effects.obligation(cart)]),
+        effects.outcome("e1", 2),
+        effects.claim(3, [note], obligations=[effects.obligation(note, "absent")]),
+        effects.outcome("e3", 4),
+        effects.claim(5, [mail], external=True),
+        effects.outcome("e5", 6),
+        effects.claim(7, [effects.file("tmp/cache")]),
+        effects.outcome("e7", 8, "failed", **cleanup),
+        effects.claim(9, [effects.ref("process", "1200")]),
+        *([effects.observation(cart, 10)] if seen else []),
+        effects.observation(note, 11),
+    ]
+    for line in lines[:9:2]:
+        line["record"]["operation"]["request_id"] = "tests/test_cart.py::test_total"
+    return effects.encode(*lines)
