@@ -6,9 +6,13 @@ import itertools
 import json
 from typing import Any
 
+from django.utils import timezone
+
+from findings.models import Cluster, Course, Finding
 from healthboard.pipeline import drain_all
 from ingest.models import Upload as Row
 from projects.creation import Created
+from projects.models import Project
 from tests import effect_ledgers as effects
 from tests.sending import Upload, bearer, post
 
@@ -90,3 +94,31 @@ def ledger(*, seen: bool = True) -> bytes:
     for line in lines[:9:2]:
         line["record"]["operation"]["request_id"] = "tests/test_cart.py::test_total"
     return effects.encode(*lines)
+
+
+def make_finding(project: Project, key: str = "0" * 32, **fields: Any) -> Finding:
+    """A stored finding that stands alone, without a review that raised it."""
+    now = timezone.now()
+    course, _ = Course.objects.get_or_create(project=project, source="review", pr=7)
+    cluster = Cluster.objects.create(
+        course=course, project=project, key=key, severity="P2", rank=key
+    )
+    values = {
+        "severity": "P2",
+        "title": "Rounding drops a cent",
+        "state": "open",
+        "first_seen": now,
+        "last_seen": now,
+        "opened_at": now,
+        "due": now,
+    }
+    return Finding.objects.create(
+        course=course,
+        project=project,
+        cluster=cluster,
+        source="review",
+        pr=7,
+        key=key,
+        rank=key,
+        **values | fields,
+    )
