@@ -14,7 +14,7 @@ from pathlib import Path
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "squad.settings"
 
-import django  # noqa: E402 - SQUAD's own, as configured above
+import django
 
 django.setup()
 
