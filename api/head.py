@@ -27,7 +27,9 @@ class HeadMiddleware:
         request.method = "GET"
         response = self.get_response(request)
         if isinstance(response, StreamingHttpResponse):
-            response.streaming_content = ()  # the file is closed with the response
+            # A generator that never began would not close its file.
+            next(iter(response), b"")
+            response.streaming_content = ()
         elif isinstance(response, HttpResponse):
             response["Content-Length"] = str(len(response.content))
             response.content = b""
