@@ -209,6 +209,8 @@ def test_csv_holds_no_formula(acme: Created, triager):
 def test_the_effects_of_a_run_are_disclosed_in_words(acme: Created, triager):
     send(acme, ("effects", "e.jsonl", ledger()), run="ci-1")
     run = Run.objects.get().pk
+    of_run = visit(triager, f"{base(acme.project)}/runs/{run}")
+    assert "2 of 5 effects may have left something behind; 1 cleanup failed" in of_run
     text = visit(triager, f"{base(acme.project)}/effects", run=run)
     assert "2 of 5 effects may have left something behind." in text
     assert "1 reported success but not independently verified." in text
