@@ -48,6 +48,7 @@ MOST = {
     "/settings": 5,
     "/settings/tokens": 5,
     "/settings/secret": 5,
+    "/settings/recognisers": 5,
     "/settings/routes": 5,
     "/settings/routes/{route}": 8,
     "/settings/members": 5,
