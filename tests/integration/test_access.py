@@ -27,7 +27,16 @@ from tests.visiting import base, make_user, visit, visitor
 pytestmark = pytest.mark.django_db
 
 # Pages and acts by what they need; every other page is readable.
-ADMIN_PAGES = {"settings", "tokens", "secret", "routes", "route", "members", "audit"}
+ADMIN_PAGES = {
+    "settings",
+    "tokens",
+    "secret",
+    "recognisers",
+    "routes",
+    "route",
+    "members",
+    "audit",
+}
 ADMIN_ACTS = {
     "make-token",
     "revoke-token",
@@ -36,6 +45,7 @@ ADMIN_ACTS = {
     "rotate-route",
     "disable-route",
     "change-member",
+    "remove-recogniser",
 }
 TRIAGER_ACTS = {"decide", "exclude", "upload-retry", "upload-attach"}
 ACTS = ADMIN_ACTS | TRIAGER_ACTS

@@ -79,7 +79,13 @@ def test_every_operation_has_its_own_id_and_words(document):
 def test_every_route_below_api_is_in_the_document(document):
     """What the URL resolver knows, written as the document writes it."""
     known = {re.sub(r"<\w+:(\w+)>", r"{\1}", route) for route in _routes()}
-    undescribed = {"/api/v1/", "/api/v1/openapi.json", "/api/v1/docs"}
+    # The last one is the same address with a slash that some clients add.
+    undescribed = {
+        "/api/v1/",
+        "/api/v1/openapi.json",
+        "/api/v1/docs",
+        "/api/v1/uploads/",
+    }
     below = {route for route in known if route.startswith("/api/v1/")}
     assert below - undescribed - set(document["paths"]) == set()
 
