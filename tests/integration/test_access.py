@@ -62,7 +62,7 @@ def path_of(name, project, *, run, upload, route, finding):
         numbers["pk"] = finding
     if name.endswith("route"):
         numbers["pk"] = route
-    path = str(pattern.pattern)
+    path = str(pattern.pattern).replace("<slug:recogniser>", "a-gate")
     for key, value in numbers.items():
         path = path.replace(f"<int:{key}>", str(value))
     return f"{base(project)}/{path}"
