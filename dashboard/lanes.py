@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from formats.outcomes import FAILING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from results.queries.shapes import Lane, Timeline
 
 _BINS = 250
 _WIDTH = 1000.0
+_SPOT = _WIDTH / _BINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class DrawnLane:
     busy_s: float
     end_s: float
     stretches: list[tuple[float, float]]
-    marks: list[Mark]
+    failing: int
+    marks: list[Mark]  # of failing tests that lie on one spot, the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,17 @@ def _drawn(lane: Lane, scale: float) -> DrawnLane:
         end_s=lane.end_s,
         # Where only the longest tests are listed, gaps between them mean nothing.
         stretches=[(0.0, lane.end_s * scale)] if whole else _stretches(lane, scale),
-        marks=marks[:100],
+        failing=len(marks),
+        marks=_apart(marks),
     )
+
+
+def _apart(marks: Sequence[Mark]) -> list[Mark]:
+    """Leave out what nobody could tell from the mark before it."""
+    seen: dict[int, Mark] = {}
+    for mark in marks:
+        seen.setdefault(int(mark.x // _SPOT), mark)
+    return list(seen.values())
 
 
 def _stretches(lane: Lane, scale: float) -> list[tuple[float, float]]:

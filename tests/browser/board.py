@@ -23,6 +23,8 @@ from tests.visiting import PASSWORD, base, make_user
 def board(transactional_db, live_server):
     """A project with green, red, damaged and incomplete runs, and its admin."""
     made = create_project("acme/shop", actor="a test")
+    made.project.title = "A shop with a title that takes more than a narrow line"
+    made.project.save(update_fields=["title"])
     ana = make_user("ana", is_staff=True)
     made.project.memberships.create(user=ana, role=Role.ADMIN)
     now = datetime.now(UTC)

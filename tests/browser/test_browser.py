@@ -22,5 +22,5 @@ def test_database_is_shared_with_the_live_server(page, live_server, django_user_
     page.goto(live_server.url + "/admin/login/")
     page.fill("[name=username]", "ada")
     page.fill("[name=password]", "lovelace")
-    page.click("[type=submit]")
+    page.keyboard.press("Enter")
     page.wait_for_url(live_server.url + "/admin/")

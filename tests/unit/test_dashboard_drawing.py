@@ -141,6 +141,15 @@ def test_lanes_mark_what_failed():
     assert [(mark.x, mark.nodeid) for mark in only.marks] == [(250.0, "t0")]
 
 
+def test_lanes_count_every_failure_and_mark_each_place_once():
+    n = 5_000
+    made = lane([k / 50 for k in range(n)], [0.02] * n, ["failed"] * n)
+    [only] = lanes_of(timeline(made)).lanes
+    assert only.failing == n
+    assert len(only.marks) == 250
+    assert only.marks[-1].x > 990
+
+
 def test_gaps_between_chosen_tests_mean_nothing():
     [only] = lanes_of(timeline(lane([0.0, 90.0], [1.0, 1.0], tests=500))).lanes
     assert only.stretches == [(0.0, 1000.0)]
