@@ -96,10 +96,9 @@ class Identifier:
         }
 
     def is_full(self) -> bool:
-        places = (self._modules, *self._classes.values())
         return (
             any(len(known) >= MOST_KNOWN for known in self._known.values())
-            or sum(len(place) for place in places) > MOST_PLACES
+            or len(self._modules) + sum(map(len, self._classes.values())) > MOST_PLACES
         )
 
     def identify(self, element: Element) -> Identity:

@@ -28,9 +28,7 @@ def valid_secrets(project: Project, *, now: datetime, route: str = "") -> list[s
     return list(valid.values_list("value", flat=True))
 
 
-def secrets_of(
-    project: Project, *, now: datetime, route: str = ""
-) -> QuerySet[Secret]:
+def secrets_of(project: Project, *, now: datetime, route: str = "") -> QuerySet[Secret]:
     """Return the rows of the secrets that are valid now, newest first."""
     return Secret.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=now), project=project, route=route

@@ -63,7 +63,7 @@ def by_bulk_create(project: Project, run: int, contribution: Contribution) -> No
         for row in _rows(project, run, contribution)
     ]
     with transaction.atomic():
-        ResultRow.objects.bulk_create(rows)
+        ResultRow._default_manager.bulk_create(rows)
 
 
 def by_copy(project: Project, run: int, contribution: Contribution) -> None:
