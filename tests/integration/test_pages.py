@@ -69,8 +69,8 @@ def test_the_project_says_that_main_is_red_and_what_is_new(shop, reader):
     answer = reader.get(base(shop.project) + "/")
     text = read(answer)
     assert (
-        "main is red: 1 of 4 tests fails in the last run, 1 hour ago; 1 of them passed"
-        " in the run before." in text
+        "main is red: 1 of 4 tests fails in the last run, 1 hour ago; 1 of them did not"
+        " fail in the run before." in text
     )
     # Of 7 results one was skipped: 5 of 6 passed.
     assert "pass rate 83.3 % of 6 results, 30 days" in text

@@ -105,8 +105,8 @@ def test_a_red_run_says_what_is_new_in_it(shop, reader):
         for run in shop.runs.all()
     }
     assert "1 of 2 tests fails." in told["r1"]
-    assert "; 1 passed in the run before." in told["r2"]
-    assert "; none passed in the run before." in told["r3"]
+    assert "; 1 did not fail in the run before." in told["r2"]
+    assert "; all failed in the run before, too." in told["r3"]
 
 
 def test_a_test_that_only_fails_as_expected_is_not_said_to_pass(shop, reader):
