@@ -246,10 +246,10 @@ def test_search_finds_what_has_the_text_in_its_name(project):
 def test_what_waits_is_counted_by_project(project):
     record(project, "r1")
     other = make_project("acme/other")
-    assert state.waiting(project.pk) == {"days": 1}
-    assert state.waiting(other.pk) == {"days": 0}
+    assert state.waiting(project.pk) == {"classes": 0, "days": 1}
+    assert state.waiting(other.pk) == {"classes": 0, "days": 0}
     rebuild_days()
-    assert state.waiting() == {"days": 0}
+    assert state.waiting() == {"classes": 0, "days": 0}
 
 
 def test_cases_are_listed_by_name_page_by_page(project):
