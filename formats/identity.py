@@ -26,7 +26,7 @@ COLLECTION = " (collection)"
 
 _new = tuple.__new__
 
-MOST_KNOWN = 30_000  # identities that are remembered, some 25 MB
+MOST_KNOWN = 20_000  # identities that are remembered, some 17 MB
 MOST_PLACES = 10_000
 _LONGEST_KNOWN = 300  # characters of a name
 

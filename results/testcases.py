@@ -14,6 +14,7 @@ import hashlib
 import uuid
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from itertools import batched
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -185,21 +186,23 @@ _FIELDS = ("project", "number", "key", "rank", "line", "first_seen", "last_seen"
 def _make(
     project_id: int, start: int, new: dict[bytes, TestResult], seen_at: datetime
 ) -> None:
-    rows = [
-        (
-            project_id,
-            start + place,
-            digest,
-            result.rank,
-            result.line if 0 < (result.line or 0) <= _MAX_NUMBER else None,
-            seen_at,
-            seen_at,
-            *_shown(result).values(),
-        )
-        for place, (digest, result) in enumerate(new.items())
-    ]
-    bulk.insert(TestCase, (*_FIELDS, *_SHOWN), rows)
-    Counter.objects.filter(project_id=project_id).update(tests=start + len(rows))
+    # By and by: the rows of a large suite would be most of the worker's memory.
+    for some in batched(enumerate(new.items(), start), 10 * _AT_ONCE):
+        rows = [
+            (
+                project_id,
+                number,
+                digest,
+                result.rank,
+                result.line if 0 < (result.line or 0) <= _MAX_NUMBER else None,
+                seen_at,
+                seen_at,
+                *_shown(result).values(),
+            )
+            for number, (digest, result) in some
+        ]
+        bulk.insert(TestCase, (*_FIELDS, *_SHOWN), rows)
+    Counter.objects.filter(project_id=project_id).update(tests=start + len(new))
 
 
 def _enrich(project_id: int, results: Sequence[TestResult], seen_at: datetime) -> None:
