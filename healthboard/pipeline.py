@@ -17,6 +17,7 @@ from django.utils import timezone
 from findings import storing as findings
 from formats.cycles import no_collections
 from ingest import processing, retention
+from leaks import recounting as leaks
 from results import days
 from results import retention as old_facts
 
@@ -54,7 +55,7 @@ STAGES: tuple[Stage, ...] = (
         processing.work,
         processing.give_back,
         processing.waiting,
-        then=("findings", "days"),
+        then=("findings", "days", "leaks"),
     ),
     Stage(
         "findings",
@@ -65,6 +66,7 @@ STAGES: tuple[Stage, ...] = (
         findings.waiting,
     ),
     Stage("days", "analyse", days.claim, days.work, days.give_back, days.waiting),
+    Stage("leaks", "analyse", leaks.claim, leaks.work, leaks.give_back, leaks.waiting),
     Stage(
         "sweep",
         "analyse",

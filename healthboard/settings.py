@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "healthboard",
     "dashboard",
     "findings",
+    "leaks",
     "ingest",
     "results",
     "projects",

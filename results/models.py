@@ -290,7 +290,9 @@ class Leak(models.Model):
     """
 
     project_id = models.BigIntegerField()
-    run = models.ForeignKey(Run, models.CASCADE, related_name="leak_facts", db_index=False)
+    run = models.ForeignKey(
+        Run, models.CASCADE, related_name="leak_facts", db_index=False
+    )
     shard = models.ForeignKey(Shard, models.CASCADE, related_name="leaks_told")
     test = models.ForeignKey(
         TestCase, models.CASCADE, null=True, related_name="leaks", db_index=False
@@ -361,3 +363,32 @@ class Day(models.Model):
 
     def __str__(self) -> str:
         return f"{self.date} {self.branch_class}"
+
+
+class Recount(models.Model):
+    """That a project's facts changed since they were last recounted (`recounts.py`).
+
+    `marks` rises with every change: a recount that began before the last one leaves
+    the project dirty.
+    """
+
+    project = models.OneToOneField(Project, models.CASCADE, related_name="recount")
+    dirty = models.BooleanField(default=True)
+    marks = models.PositiveIntegerField(default=0)
+    not_before = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)  # that failed, in a row
+    error = models.TextField(blank=True)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["project"],
+                name="dirty_recounts",
+                condition=models.Q(dirty=True),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"recount of project {self.project_id}"

@@ -12,6 +12,7 @@ PACKAGES = (
     "dashboard",
     "api",
     "findings",
+    "leaks",
     "ingest",
     "results",
     "projects",

@@ -1,0 +1,1 @@
+"""Leakers, their victims, the classes of unstable tests, and proofs from outside."""
