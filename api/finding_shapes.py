@@ -13,6 +13,16 @@ class PlaceShape(Schema):
     end_line: int | None
 
 
+class LinkedLeak(Schema):
+    """That a test leaks something; `id` is the newest fact."""
+
+    id: int
+    test: int | None
+    nodeid: str | None
+    kind: str
+    runs: int
+
+
 class FindingShape(Schema):
     """A finding as the reviews and decisions of its pull request leave it."""
 
@@ -45,7 +55,7 @@ class FindingShape(Schema):
     due: datetime
     overdue: bool
     rank_reason: str = Field(description="what it is ranked by, in words")
-    leaks: list[int] = Field(description="leaks that it is linked to")
+    leaks: list[LinkedLeak] = Field(description="of the tests that it speaks of")
     url: str
 
 

@@ -14,6 +14,7 @@ from api.finding_shapes import (
     ConfidenceShape,
     EffectShape,
     FindingShape,
+    LinkedLeak,
     PlaceShape,
     ProvenanceShape,
     ResourceShape,
@@ -26,6 +27,7 @@ from api.shapes import Listing
 from findings import effect_queries, queries
 from findings.effect_queries import EffectFilters
 from findings.filters import Filters
+from findings.links import Links, links_of
 from findings.models import Effect
 from findings.shapes import FindingRow, ReviewRow
 
@@ -99,7 +101,8 @@ def list_findings(
     page = queries.list_findings(
         project.pk, asked, now=now, cursor=filters.cursor, limit=filters.limit
     )
-    items = [_finding(row, project.slug) for row in page.items]
+    links = links_of(project.pk, page.items)
+    items = [_finding(row, project.slug, links[row.id]) for row in page.items]
     return Listing[FindingShape](items=items, next=page.next)
 
 
@@ -132,7 +135,7 @@ def list_effects(
     return Listing[EffectShape](items=items, next=page.next)
 
 
-def _finding(row: FindingRow, slug: str) -> FindingShape:
+def _finding(row: FindingRow, slug: str, links: Links) -> FindingShape:
     same: dict[str, Any] = {  # Any: a value of any field
         name: getattr(row, name)
         for name in FindingShape.model_fields
@@ -146,7 +149,16 @@ def _finding(row: FindingRow, slug: str) -> FindingShape:
         reason=row.reason or None,
         owner=row.owner or None,
         effect_id=row.effect_id or None,
-        leaks=[],
+        leaks=[
+            LinkedLeak(
+                id=each.leak,
+                test=each.test,
+                nodeid=each.nodeid,
+                kind=each.kind,
+                runs=each.runs,
+            )
+            for each in links.leaks
+        ],
         url=finding_url(slug, row.id),
     )
 

@@ -25,6 +25,27 @@ def upload_command(
     )
 
 
+def review_command(request: HttpRequest, project: Project) -> str:
+    """Return a command that sends a review of a pull request."""
+    return _file_command(request, project, '"pr": 1', "review=@review.md")
+
+
+def effects_command(request: HttpRequest, project: Project) -> str:
+    """Return a command that sends an effect ledger of a run."""
+    return _file_command(request, project, '"run": "ci-1"', "effects=@effects.jsonl")
+
+
+def _file_command(
+    request: HttpRequest, project: Project, context: str, part: str
+) -> str:
+    url = request.build_absolute_uri("/api/v1/uploads")
+    return (
+        'curl -H "Authorization: Bearer $HEALTHBOARD_TOKEN" \\\n'
+        f'  -F \'context={{"project": "{project.slug}", {context}}}\' \\\n'
+        f"  -F {part} {url}"
+    )
+
+
 def tokens_url(project: Project) -> str:
     """Return where tokens are made."""
     return reverse("tokens", args=[project.owner, project.name])

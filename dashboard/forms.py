@@ -8,6 +8,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 
+from ingest.models import RouteKind
 from projects.administration import Settings
 from projects.creation import SLUG
 from projects.models import Role, Scope
@@ -43,13 +44,14 @@ class SettingsForm(forms.Form):
     )
     default_branch = forms.CharField(
         max_length=255,
-        help_text="Trends and verdicts speak of this branch. Applies to runs that are"
-        " recorded from now on.",
+        help_text="Trends and verdicts speak of this branch. Runs are sorted anew"
+        " when it changes.",
     )
     zone = forms.CharField(
         max_length=64,
         label="Time zone",
-        help_text="Days and weeks begin at midnight here, for example Europe/Zurich.",
+        help_text="Days and weeks begin at midnight here, for example Europe/Zurich."
+        " Runs are sorted anew when it changes.",
         widget=forms.TextInput(attrs={"list": "zones", "autocomplete": "off"}),
     )
     public = forms.BooleanField(
@@ -124,6 +126,46 @@ class TokenForm(forms.Form):
 
     def chosen(self) -> list[Scope]:
         return [Scope(value) for value in self.cleaned_data["scopes"]]
+
+
+ROUTE_KINDS = {
+    RouteKind.GATE: "gate: leaks that a gate found",
+    RouteKind.EFFECTS: "effects: an effect ledger",
+    RouteKind.REVIEW: "review: findings of reviewers",
+    RouteKind.GITHUB: "github: hooks of GitHub",
+    RouteKind.GITLAB: "gitlab: hooks of GitLab",
+}
+
+
+class RouteForm(forms.Form):
+    """A new webhook route."""
+
+    name = forms.CharField(
+        required=False, max_length=100, label="What is it for?", strip=True
+    )
+    kind = forms.ChoiceField(choices=list(ROUTE_KINDS.items()), label="It takes")
+
+    def chosen(self) -> RouteKind:
+        return RouteKind(self.cleaned_data["kind"])
+
+
+class AttachForm(forms.Form):
+    """Where an upload belongs: one run, or one pull request."""
+
+    run = forms.CharField(
+        required=False,
+        max_length=255,
+        help_text="Its name, or the number in its address.",
+    )
+    pr = forms.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, label="or pull request"
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors and bool(data["run"]) == bool(data["pr"]):
+            raise forms.ValidationError("Name one run, or one pull request.")
+        return data
 
 
 ROLES = {

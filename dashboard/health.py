@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,22 @@ WORDS = {
     "incomplete": "incomplete",
     "no_results": "no results",
     "passed": "healthy",
+}
+
+
+_LAST = {
+    "failed": "failed",
+    "damaged": "is damaged",
+    "incomplete": "is incomplete",
+    "no_results": "has no results",
+    "passed": "passed",
+}
+_WENT = {
+    "passed": "passed",
+    "failed": "failed",
+    "damaged": "damaged",
+    "incomplete": "incomplete",
+    "no_results": "without results",
 }
 
 
@@ -85,6 +102,8 @@ def overall(cards: list[Card]) -> str:
     healthy = sum(card.outcome == "passed" for card in cards)
     if not failing + doubtful + healthy:
         return f"{counted(len(cards), 'project')}, none with a run yet."
+    if len(cards) == 1:
+        return f"{cards[0].project.slug}: {_of_one(cards[0])}."
     parts = []
     if failing:
         parts.append(f"{failing} {_be(failing)} failing")
@@ -95,6 +114,22 @@ def overall(cards: list[Card]) -> str:
     if empty := len(cards) - failing - doubtful - healthy:
         parts.append(f"{empty} {'has' if empty == 1 else 'have'} no results yet")
     return f"Of {counted(len(cards), 'project')}, {sentence(parts)}."
+
+
+def _of_one(card: Card) -> str:
+    on = f" on {card.branch}" if card.branch else ""
+    return f"the last run{on} {_LAST.get(card.outcome, 'has no results')}"
+
+
+def runs_in_short(rows: Sequence[RunRow]) -> str:
+    """Say how some runs went: `3 runs shown: 2 passed and 1 failed.`"""
+    counts = Counter(row.outcome for row in rows)
+    parts = [
+        f"{counts[outcome]:,} {word}"
+        for outcome, word in _WENT.items()
+        if counts[outcome]
+    ]
+    return f"{counted(len(rows), 'run')} shown: {sentence(parts)}."
 
 
 def _be(number: int) -> str:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from dashboard.views import projects, runs, search, settings, sign_in, tests, uploads
+from dashboard.views import (
+    effects,
+    findings,
+    projects,
+    recognisers,
+    routes,
+    runs,
+    search,
+    settings,
+    sign_in,
+    tests,
+    uploads,
+)
 
 _project = [
     path("", projects.project, name="project"),
@@ -18,17 +30,36 @@ _project = [
     path("failures/<int:pk>", runs.failure, name="failure"),
     path("tests", tests.test_list, name="tests"),
     path("tests/<int:pk>", tests.test, name="test"),
+    path("findings", findings.finding_list, name="findings"),
+    path("findings/decide", findings.decide, name="decide"),
+    path("findings/export", findings.export, name="export-findings"),
+    path("findings/<int:pk>", findings.finding, name="finding"),
+    path("effects", effects.effect_list, name="effects"),
     path("uploads", uploads.upload_list, name="uploads"),
     path("uploads/<int:pk>", uploads.upload, name="upload"),
     path("uploads/<int:pk>/raw", uploads.raw, name="upload-raw"),
     path("uploads/<int:pk>/files/<int:n>", uploads.file, name="upload-file"),
     path("uploads/<int:pk>/retry", uploads.retry, name="upload-retry"),
+    path("uploads/<int:pk>/attach", uploads.attach, name="upload-attach"),
     path("settings", settings.general, name="settings"),
     path("settings/tokens", settings.tokens, name="tokens"),
     path("settings/tokens/new", settings.make_token, name="make-token"),
     path("settings/tokens/<int:pk>/revoke", settings.revoke_token, name="revoke-token"),
     path("settings/secret", settings.secret, name="secret"),
     path("settings/secret/rotate", settings.rotate_secret, name="rotate-secret"),
+    path("settings/routes", routes.routes, name="routes"),
+    path("settings/routes/new", routes.make_route, name="make-route"),
+    path("settings/routes/<int:pk>", routes.route, name="route"),
+    path("settings/routes/<int:pk>/rotate", routes.rotate_route, name="rotate-route"),
+    path(
+        "settings/routes/<int:pk>/disable", routes.disable_route, name="disable-route"
+    ),
+    path("settings/recognisers", recognisers.recognisers, name="recognisers"),
+    path(
+        "settings/recognisers/<slug:recogniser>/remove",
+        recognisers.remove_recogniser,
+        name="remove-recogniser",
+    ),
     path("settings/members", settings.people, name="members"),
     path("settings/members/<int:pk>", settings.change_member, name="change-member"),
     path("settings/audit", settings.audit_log, name="audit"),

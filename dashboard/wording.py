@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date, datetime
 
 _STEPS: tuple[tuple[int, tuple[int, str]], ...] = (
     (60, (1, "second")),
@@ -14,7 +15,17 @@ _STEPS: tuple[tuple[int, tuple[int, str]], ...] = (
     (30 * 86_400, (86_400, "day")),
     (365 * 86_400, (30 * 86_400, "month")),
 )
+_LISTED = 5
 _YEAR = (365 * 86_400, "year")
+
+
+def answer_look(status: int) -> str:
+    """Return the look of an HTTP answer: that of the outcome it is most like."""
+    if status >= 500:
+        return "error"
+    if status >= 400:
+        return "failed"
+    return "passed" if status == HTTPStatus.ACCEPTED else "skipped"
 
 
 def grouped(number: int) -> str:
@@ -26,6 +37,11 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     """Write `1 test`, `2 tests`, `no tests`."""
     word = noun if number == 1 else plural or f"{noun}s"
     return f"{number:,} {word}" if number else f"no {word}"
+
+
+def last_days(number: int) -> str:
+    """Write `last day`, `last 30 days`."""
+    return "last day" if number == 1 else f"last {number:,} days"
 
 
 def duration(seconds: float | None) -> str:
@@ -72,6 +88,19 @@ def ago(then: datetime, *, now: datetime) -> str:
     return f"{text} ago" if seconds >= 0 else f"in {text}"
 
 
+def days_ago(day: date, *, today: date) -> str:
+    """Write how many days ago a day was; a day ahead is a wrong clock's."""
+    distance = (today - day).days
+    if distance in (0, 1):
+        return ("today", "yesterday")[distance]
+    if distance < 0:
+        return f"on {day.isoformat()}"
+    for size, noun in ((365, "year"), (30, "month")):
+        if distance >= 2 * size:
+            return f"{counted(distance // size, noun)} ago"
+    return f"{counted(distance, 'day')} ago"
+
+
 def split_nodeid(nodeid: str) -> tuple[str, str]:
     """Split an id where it may be shortened: before its last `::` part.
 
@@ -104,7 +133,9 @@ def plain(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={plain(value[key])}" for key in sorted(value))
     if isinstance(value, list):
-        return ", ".join(plain(item) for item in value) or "none"
+        shown = [plain(item) for item in value[:_LISTED]]
+        more = len(value) - len(shown)
+        return ", ".join(shown) + (f" and {more:,} more" if more else "") or "none"
     return "none" if value is None else str(value)
 
 

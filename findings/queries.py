@@ -72,6 +72,15 @@ def list_clusters(
     return _cluster_rows(clusters, rows, now=now)
 
 
+def get_cluster(project_id: int, pk: int, *, now: datetime) -> ClusterRow | None:
+    """Return a cluster with all its members."""
+    cluster = Cluster.objects.filter(project=project_id, pk=pk)
+    members = Finding.objects.filter(cluster=pk).select_related("cluster")
+    rows = {pk: list(members.order_by("rank", "pk"))}
+    found = _cluster_rows(cluster, rows if rows[pk] else {}, now=now)
+    return found[0] if found else None
+
+
 def get_finding(project_id: int, pk: int, *, now: datetime) -> FindingRow | None:
     row = (
         Finding.objects.filter(project=project_id, pk=pk)

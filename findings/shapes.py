@@ -103,7 +103,7 @@ class Trail:
     by: str
     text: str
     reason: str = ""
-    review: int | None = None
+    upload: int | None = None  # of the review or ledger that did it
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +113,7 @@ class Totals:
     live: dict[str, int] = field(default_factory=dict)
     overdue: int = 0
     all: int = 0
+
+    @property
+    def open(self) -> int:
+        return sum(self.live.values())

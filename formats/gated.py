@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from formats.report import Attempt, Element
 
 _PASSED = Outcome.PASSED
-_OUTCOME, _ATTEMPTS = 4, 8  # places in an Element: this loop sees every test
+_OUTCOME, _ATTEMPTS = 4, 8  # places in an Element: `lift` looks at every test
 
 
 class Recognised(NamedTuple):
@@ -59,10 +59,13 @@ def lift(
 ) -> Lifted:
     """Take gates' failures away. `spoken` are messages of gates by a test's key."""
     lifted = Lifted(elements)
-    for place, element in enumerate(elements):
-        if element[_OUTCOME] is _PASSED and not element[_ATTEMPTS]:
-            continue
-        identity = identities[place]
+    suspects = [
+        place
+        for place, element in enumerate(elements)
+        if element[_OUTCOME] is not _PASSED or element[_ATTEMPTS]
+    ]
+    for place in suspects:
+        element, identity = elements[place], identities[place]
         found = _lift_one(element, identity, recognisers, spoken.get(identity.key, ()))
         if found is None:
             continue

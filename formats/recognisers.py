@@ -12,7 +12,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from formats.gates import MOST_ITEMS, MOST_NAME, EntryDetail, LeakFact, entry_leak
+from formats.gates import (
+    ENTRY,
+    MOST_ITEMS,
+    MOST_NAME,
+    EntryDetail,
+    LeakFact,
+    entry_leak,
+)
 from formats.json_lines import clean
 from formats.said import Said, said
 
@@ -34,6 +41,7 @@ _REASON = re.compile(r"\[([^\[\]\n]{1,500})\]\s+agent_session=")
 _REPR = r"(None|'(?:[^'\\\n]|\\.){0,20000}'|\"(?:[^\"\\\n]|\\.){0,20000}\")"
 _VALUES = re.compile(_REPR + r"\s+prompt=" + _REPR)
 _QUOTES = frozenset("'\"`")
+_UNPLAIN = re.compile("[\\s'\"`]")
 
 
 class Carrier(NamedTuple):
@@ -53,9 +61,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Recogniser:
-    """`word` must stand in a text before `build` looks at it."""
+    """`word` must stand in a text before `build` looks at it; `words` are for people."""
 
     name: str
+    kind: str
+    words: str
     word: str
     pattern: re.Pattern[str]
     build: Callable[[Said, re.Match[str], Carrier], list[LeakFact]]
@@ -133,8 +143,22 @@ def _value(written: str) -> str | None:
 
 
 BUILT_IN: tuple[Recogniser, ...] = (
-    Recogniser("sys_modules", "sys.modules", _REMOVED, _removed_modules),
-    Recogniser("state_guard", "agent_session=", _COUNTED, _guard_entries),
+    Recogniser(
+        "sys_modules",
+        "sys_modules.removed",
+        "<node id> removed <N> module(s) from sys.modules and did not restore them",
+        "sys.modules",
+        _REMOVED,
+        _removed_modules,
+    ),
+    Recogniser(
+        "state_guard",
+        ENTRY,
+        "<N> entries …: <path>  [<reason>]  agent_session=…  prompt=…",
+        "agent_session=",
+        _COUNTED,
+        _guard_entries,
+    ),
 )
 
 
@@ -219,7 +243,9 @@ def merged(leaks: Sequence[LeakFact]) -> tuple[LeakFact, ...]:
         fuller = max(known, leak, key=lambda one: (len(one.items), one.item_count))
         recipe = max(known.recipe, leak.recipe, key=len)
         phase = known.phase or leak.phase
-        best[key] = replace(fuller, recipe=recipe, phase=phase)
+        if (recipe, phase) != (fuller.recipe, fuller.phase):
+            fuller = replace(fuller, recipe=recipe, phase=phase)
+        best[key] = fuller
     return tuple(best.values())
 
 
@@ -235,7 +261,7 @@ def is_carried(nodeid: str, carrier: Carrier) -> bool:
     where, colons, last = head.rpartition("::")
     if not colons or f"{last}{bracket}{params}" != squeezed(carrier.name):
         return False
-    plain = not any(letter.isspace() or letter in _QUOTES for letter in where)
+    plain = _UNPLAIN.search(where) is None
     return bool(where) and (plain or nodeid == squeezed(carrier.nodeid))
 
 

@@ -18,6 +18,7 @@ _MOST_BLOCKS = 50
 TEARDOWN = "failed on teardown with"
 _WRAPPED = re.compile(TEARDOWN + r'\s+"')
 _TYPE = re.compile(r"[A-Za-z_][\w.]{0,200}:\s+")
+_RUN = re.compile(r"E[ \t][^\n]*(?:\nE(?:[ \t][^\n]*)?(?=\n|\Z))*")
 _FIRST_LINE = re.compile(r"E\s+[A-Za-z_][\w.]{0,200}:(?:\s|\Z)")
 
 
@@ -50,22 +51,14 @@ def _untyped(text: str) -> str:
 
 def _blocks(text: str) -> Iterator[str]:
     """Yield each run of `E` lines that begins with an exception's type."""
-    if "E " not in text and "E\t" not in text:
-        return
-    block: list[str] = []
     found = 0
-    before = False
-    for line in [*text.splitlines(), ""]:
-        is_error = line[:1] == "E" and (len(line) == 1 or line[1].isspace())
-        if is_error and (block or (not before and _FIRST_LINE.match(line))):
-            block.append(line[1:])
-        elif block:
-            yield _dedented(block)
-            block = []
+    at = 0 if text[:1] == "E" else text.find("\nE") + 1 or -1
+    while at >= 0 and found < _MOST_BLOCKS:
+        run = _RUN.match(text, at)
+        if run and _FIRST_LINE.match(run[0]):
             found += 1
-            if found >= _MOST_BLOCKS:
-                return
-        before = is_error
+            yield _dedented([line[1:] for line in run[0].splitlines()])
+        at = text.find("\nE", run.end() if run else at) + 1 or -1
 
 
 def _dedented(block: list[str]) -> str:

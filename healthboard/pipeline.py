@@ -18,7 +18,7 @@ from findings import storing as findings
 from formats.cycles import no_collections
 from ingest import processing, retention
 from leaks import recounting as leaks
-from results import days
+from results import days, reclassifying
 from results import retention as old_facts
 
 if TYPE_CHECKING:
@@ -64,6 +64,15 @@ STAGES: tuple[Stage, ...] = (
         findings.work,
         findings.give_back,
         findings.waiting,
+    ),
+    Stage(
+        "classes",
+        "analyse",
+        reclassifying.claim,
+        reclassifying.work,
+        reclassifying.give_back,
+        reclassifying.waiting,
+        then=("days",),
     ),
     Stage("days", "analyse", days.claim, days.work, days.give_back, days.waiting),
     Stage("leaks", "analyse", leaks.claim, leaks.work, leaks.give_back, leaks.waiting),

@@ -7,10 +7,12 @@ from django.contrib import admin
 from projects.admin import ReadOnly
 from results.models import (
     Block,
+    Classification,
     Counter,
     Day,
     Detail,
     Failure,
+    Leak,
     Roster,
     Run,
     Shard,
@@ -67,6 +69,19 @@ class DetailAdmin(ReadOnly):
 @admin.register(Failure)
 class FailureAdmin(ReadOnly):
     list_display = ("id", "run_id", "test_id", "attempt", "outcome")
+
+
+@admin.register(Leak)
+class LeakAdmin(ReadOnly):
+    list_display = ("id", "run_id", "test_id", "kind", "source", "enforced", "counted")
+    list_filter = ("counted", "source")
+    exclude = ("what", "content")
+
+
+@admin.register(Classification)
+class ClassificationAdmin(ReadOnly):
+    list_display = ("project", "default_branch", "zone", "due_at")
+    list_select_related = ("project",)
 
 
 @admin.register(Day)

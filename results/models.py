@@ -139,6 +139,22 @@ class Run(models.Model):
         return f"{self.name} ({self.outcome})"
 
 
+class Classification(models.Model):
+    """By which settings of its project the runs got their day and class.
+
+    A row that differs from its project is work for `reclassifying`.
+    """
+
+    project = models.OneToOneField(Project, models.CASCADE, primary_key=True)
+    zone = models.CharField(max_length=64)
+    default_branch = models.CharField(max_length=255)
+    due_at = models.DateTimeField(null=True)  # end of a lease or of a pause
+    error = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.default_branch}, {self.zone}"
+
+
 class Roster(models.Model):
     """A sorted list of test numbers, shared by all parts that have the same one."""
 

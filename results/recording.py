@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db.models import F
 from django.utils import timezone
 
+from projects.models import Project
 from results import bulk, days, problems, recounts, verdicts
 from results.details import store_details
 from results.leak_rows import FIELDS, rows_of
@@ -30,6 +31,7 @@ from results.models import (
     TestCase,
 )
 from results.packing import pack
+from results.reclassifying import remember
 from results.storable import storable
 from results.summary import branch_class, day_of, summarise
 from results.testcases import resolve
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
     from formats.context import Context
     from formats.report import Contribution, FileProblem, Note
-    from projects.models import Project
     from results.details import Told
     from results.leak_rows import LeakRow
     from results.packing import Packed
@@ -179,7 +180,9 @@ def store(prepared: Prepared) -> Stored:
             number__gte=prepared.made.start,
             number__lt=prepared.made.stop,
         ).update(first_run_id=run.pk)
-    summarise(run, prepared.project, fresh=fresh, now=now)
+    # Its settings may have changed since the upload was claimed.
+    project = Project.objects.get(pk=prepared.project.pk)
+    summarise(run, project, fresh=fresh, now=now)
     days.mark(
         run.project_id, {(run.day, run.branch_class), *([before] if before else [])}
     )
@@ -200,6 +203,7 @@ def _hold_run(prepared: Prepared, now: datetime) -> Run:
         )
         Run.objects.bulk_create([row], ignore_conflicts=True)
         mine.update(version=F("version") + 1)
+        remember(prepared.project)
     return mine.get()
 
 

@@ -9,7 +9,8 @@
   });
 
   function enliven(root) {
-    for (const time of root.querySelectorAll("time[datetime]")) {
+    // A day alone has no zone to be shown in.
+    for (const time of root.querySelectorAll("time[datetime*=T]")) {
       time.title = exact.format(new Date(time.dateTime));
     }
     for (const button of root.querySelectorAll("button[data-copy]")) {

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from formats.context import Context, Shard
+from formats.gates import LeakFact
 from formats.outcomes import Outcome
 from formats.report import (
     Attempt,
@@ -18,6 +19,7 @@ from formats.report import (
     Note,
     OrderQuality,
     Reported,
+    TestLeak,
     TestResult,
 )
 from projects.models import Project
@@ -57,6 +59,14 @@ def make_result(name, outcome="passed", **fields):
         values["message"] = f"assert {last} == 1"
         values["text"] = f"{file}:12: AssertionError in {last}"
     return TestResult(**values | fields)
+
+
+def make_leak(name, kind="env.set", *, from_text=False, session=False, **fields):
+    """A leak of `make_result(name)`; with `session` of no test."""
+    case = None if session else make_result(name)
+    values = {"kind": kind, "gate": "env", "items": ("HOME",), "item_count": 1}
+    fact = LeakFact(case and case.nodeid, **values | fields)
+    return TestLeak(fact, case, from_text)
 
 
 def attempts_of(*outcomes):

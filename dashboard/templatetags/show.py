@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
 from dashboard import icons, wording
+from projects.days import today_in
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,11 +21,13 @@ register = template.Library()
 
 register.filter("grouped", wording.grouped)
 register.filter("counted", wording.counted)
+register.filter("last_days", wording.last_days)
 register.filter("duration", wording.duration)
 register.filter("percent", wording.percent)
 register.filter("commit", wording.short_commit)
 register.filter("plain", wording.plain)
 register.filter("is_web", wording.is_web)
+register.filter("answer_look", wording.answer_look)
 
 WORDS = {
     "no_results": "no results",
@@ -74,6 +77,14 @@ def when(value: datetime | None, empty: str = "never") -> SafeString | str:
         f"{value:%Y-%m-%d %H:%M:%S %Z}",
         wording.ago(value, now=timezone.now()),
     )
+
+
+@register.simple_tag
+def day(value: datetime, zone: str) -> SafeString:
+    """Show a moment that is known to the day only; the date is on hover."""
+    date = today_in(zone, value)
+    text = wording.days_ago(date, today=today_in(zone, timezone.now()))
+    return format_html('<time datetime="{0}" title="{0}">{1}</time>', date, text)
 
 
 @register.simple_tag

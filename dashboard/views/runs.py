@@ -13,12 +13,14 @@ from dashboard.access import project_page
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
 from dashboard.fragments import render_part
+from dashboard.health import runs_in_short
 from dashboard.lanes import lanes_of
 from dashboard.run_filters import RunFilters, read_filters
 from dashboard.sparklines import stacked
 from projects.models import Role
 from results import exclusion
 from results.queries import runs
+from results.queries.leaks import list_leaks
 from results.queries.shapes import CursorError, Page, RunDetail, RunRow
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from projects.access import Access
 
+LEAKS = 50  # on a run's page
 SHOWN = {
     "failing": "failed or error",
     "failed": "failed",
@@ -43,11 +46,13 @@ SHOWN = {
 def run_list(request: HttpRequest, access: Access) -> HttpResponse:
     """List runs, the newest first, by the filters of the query string."""
     filters = read_filters(request.GET, zone=access.project.zone)
+    page = _page_of_runs(access, filters, text(request.GET, "cursor") or None)
     context = {
         "access": access,
         "tab": "runs",
         "filters": filters,
-        "page": _page_of_runs(access, filters, text(request.GET, "cursor") or None),
+        "page": page,
+        "sentence": runs_in_short(page.items),
         "command": upload_command(request, access.project),
     }
     return render_part(request, "dashboard/runs.html", "results", context)
@@ -60,15 +65,19 @@ def run(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     detail = _run_or_404(access, pk)
     counts = detail.row.counts
     kinds = ("failed", "errors", "passed", "xpassed", "xfailed", "skipped")
+    failing = counts.failed + counts.errors
+    previous = detail.previous_run if failing else None
     others = runs.list_runs(access.project.pk, limit=30).items
     context = {
         "access": access,
         "tab": "runs",
         "run": detail.row,
         "detail": detail,
+        "comparison": runs.compare(pk, previous) if previous else None,
         "bar": stacked({kind: getattr(counts, kind) for kind in kinds}),
-        "failing": counts.failed + counts.errors,
+        "failing": failing,
         "groups": runs.failure_groups(pk),
+        "leaks": list_leaks(access.project.pk, run=pk, limit=LEAKS),
         "lanes": lanes_of(runs.timeline(pk)),
         "others": [other for other in others if other.id != pk],
     }

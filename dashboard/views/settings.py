@@ -29,6 +29,7 @@ from projects.members import (
     remove_member,
 )
 from projects.models import AuditEntry, Membership, Role, Token
+from results import reclassifying
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -50,7 +51,8 @@ def general(request: HttpRequest, access: Access) -> HttpResponse:
         )
         messages.success(request, "Saved." if changed else "Nothing was changed.")
         return redirect("settings", access.project.owner, access.project.name)
-    return _page(request, access, "general", form=form)
+    behind = reclassifying.waiting(access.project.pk) > 0
+    return _page(request, access, "general", form=form, behind=behind)
 
 
 @require_GET

@@ -18,13 +18,17 @@ from dashboard.histories import tallies
 from dashboard.plots import plot_page
 from projects import options
 from results.queries import cases
+from results.queries.leaks import list_leaks
 from results.queries.shapes import CaseRow, CursorError, HistoryCell, Page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.http import HttpRequest, HttpResponse, QueryDict
 
     from projects.access import Access
 
+WINDOWS = (7, 14, 30, 90)
 SORTS = {
     "": "Name",
     "failed_runs": "Failed runs",
@@ -32,8 +36,8 @@ SORTS = {
     "flake_rate": "Flake rate",
     "total_s": "Time spent",
 }
-_RANKED = 100
 _CELLS = 100
+_LEAKS = 20
 
 
 @require_GET
@@ -51,6 +55,8 @@ def test_list(request: HttpRequest, access: Access) -> HttpResponse:
         "file": text(request.GET, "file"),
         "state": choice(request.GET, "state", ("active", "gone")),
         "window": window,
+        "windows": WINDOWS,
+        "tally": cases.tally(access.project.pk, window=window),
         "page": _page_of_tests(access, request.GET, sort, window=window),
         "command": upload_command(request, access.project),
     }
@@ -68,6 +74,7 @@ def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         raise Http404
     page = _history(pk, text(request.GET, "cursor") or None)
     owner, name = access.project.owner, access.project.name
+    shown = {cell.outcome for cell in page.items}
     urls = [reverse("run", args=[owner, name, cell.run]) for cell in page.items]
     context = {
         "access": access,
@@ -75,9 +82,13 @@ def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "case": case,
         "window": window,
         "page": page,
+        "newest": page.items[0] if page.items and "cursor" not in request.GET else None,
+        "shows_xfailed": "xfailed" in shown,
+        "shows_xpassed": "xpassed" in shown,
         "branches": tallies(page.items, by="branch"),
         "environments": tallies(page.items, by="environment"),
         "failures": cases.failures(pk),
+        "leaks": list_leaks(access.project.pk, test=pk, limit=_LEAKS),
         "plot": charts.durations_of_test(page.items, urls),
     }
     return render(request, "dashboard/test.html", context)
@@ -98,29 +109,20 @@ def _history(pk: int, cursor: str | None) -> Page[HistoryCell]:
 def _page_of_tests(
     access: Access, query: QueryDict, sort: str, *, window: int
 ) -> Page[CaseRow]:
-    asked, file = text(query, "q"), text(query, "file")
-    state = choice(query, "state", ("active", "gone"))
-    if sort:
-        rows = cases.worst_cases(
-            access.project.pk, by=sort, window=window, limit=_RANKED
-        )
-        return Page([row for row in rows if _fits(row, asked, file, state)])
-    known: dict[str, Any] = {  # Any: arguments of `list_cases`
-        "q": asked or None,
-        "file": file or None,
-        "state": state or None,
+    known: dict[str, Any] = {  # Any: arguments of the lists
+        "q": text(query, "q") or None,
+        "file": text(query, "file") or None,
+        "state": choice(query, "state", ("active", "gone")) or None,
         "window": window,
     }
+    listed: Callable[..., Page[CaseRow]] = cases.list_cases
+    if sort:
+        listed = cases.rank_cases
+        known["by"] = sort
+    else:
+        known["by_name"] = True
     try:
         cursor = text(query, "cursor") or None
-        return cases.list_cases(access.project.pk, cursor=cursor, **known)
+        return listed(access.project.pk, cursor=cursor, **known)
     except CursorError:
-        return cases.list_cases(access.project.pk, **known)
-
-
-def _fits(row: CaseRow, asked: str, file: str, state: str) -> bool:
-    return (
-        asked.lower() in row.nodeid.lower()
-        and (not file or row.file == file)
-        and (not state or row.state == state)
-    )
+        return listed(access.project.pk, **known)

@@ -31,8 +31,18 @@ class CaseStats:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseTally:
+    """Of all tests; `failed` and `flaky` are those that were so in the window."""
+
+    tests: int
+    gone: int
+    failed: int
+    flaky: int
+
+
+@dataclass(frozen=True, slots=True)
 class CaseRow:
-    """`state`: active, or gone (not seen for 30 days)."""
+    """`last_seen` is kept to the day; `state`: active, or gone (not seen for 30 days)."""
 
     id: int
     project_id: int

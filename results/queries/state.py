@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from results.days import waiting as waiting_days
+from results.reclassifying import waiting as waiting_classes
 
 
 def waiting(project_id: int | None = None) -> dict[str, int]:
     """Stages of this package by name, with how many items wait in each."""
-    return {"days": waiting_days(project_id)}
+    return {"classes": waiting_classes(project_id), "days": waiting_days(project_id)}

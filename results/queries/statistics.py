@@ -74,10 +74,19 @@ def sums_of(days: Sequence[DayColumns]) -> dict[str, NDArray[np.float64]]:
     size = max((int(day.tests[-1]) + 1 for day in days if len(day.tests)), default=0)
     sums = {name: np.zeros(size) for name in (*COUNTS, "total_s")}
     for day in days:
+        where = _places(day.tests)
         for name in COUNTS:
-            sums[name][day.tests] += day.counts[name]
-        sums["total_s"][day.tests] += day.total_s
+            sums[name][where] += day.counts[name]
+        sums["total_s"][where] += day.total_s
     return sums
+
+
+def _places(tests: NDArray[np.int32]) -> NDArray[np.int32] | slice:
+    """Return where rising numbers stand: of a whole suite a slice, at a tenth of the
+    cost of an index."""
+    if not len(tests) or int(tests[-1]) - int(tests[0]) >= len(tests):
+        return tests
+    return slice(int(tests[0]), int(tests[-1]) + 1)
 
 
 def _stats(

@@ -37,6 +37,7 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
+from healthboard import collected  # noqa: E402
 from results.models import Block, Run, TestCase  # noqa: E402
 from tests.benchmarks import tables  # noqa: E402
 from tests.benchmarks.tables import Figure, percentile  # noqa: E402
@@ -108,6 +109,7 @@ def measure(
 
 
 def main() -> None:
+    collected.collect()
     user, _ = User.objects.get_or_create(username="reader", is_superuser=True)
     client = Client()
     client.force_login(user)

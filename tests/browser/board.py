@@ -7,10 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from healthboard.pipeline import drain_all
 from projects.creation import create_project
 from projects.models import Role
 from results.models import Run
 from tests.delivering import BROKEN, FIRST, GREEN, send
+from tests.routing import REVIEW, deliver, make_route
 from tests.visiting import PASSWORD, base, make_user
 
 
@@ -31,6 +33,11 @@ def board(transactional_db, live_server):
         started = (now - timedelta(hours=age)).isoformat()
         values = {"branch": "main", "commit": f"{age:040x}", "started_at": started}
         send(made, *files, run=name, **values | context)
+    reviewers = make_route(made.project, "review", name="reviewers")
+    alone = deliver(reviewers, REVIEW.encode()).json()["id"]
+    for proof in (None, {}):
+        deliver(reviewers, REVIEW.encode(), proof)
+    drain_all()
     red = Run.objects.get(name="ci-4")
     return SimpleNamespace(
         url=live_server.url,
@@ -41,6 +48,8 @@ def board(transactional_db, live_server):
         test=made.project.tests.get(name="test_session").pk,
         failure=red.failures.get(outcome=1).pk,
         upload=made.project.uploads.first().pk,
+        route=reviewers.route.pk,
+        alone=alone,
     )
 
 

@@ -35,6 +35,9 @@ def pages_of(board):
                 "/settings",
                 "/settings/tokens",
                 "/settings/secret",
+                "/settings/routes",
+                f"/settings/routes/{board.route}",
+                f"/uploads/{board.alone}",
                 "/settings/members",
                 "/settings/audit",
             )

@@ -20,24 +20,35 @@ from projects.access import (
 )
 from projects.models import Membership, Project, Role
 from tests.builders import START, make_project, make_run
+from tests.routing import make_route
 from tests.visiting import base, make_user, visit, visitor
 
 pytestmark = pytest.mark.django_db
 
 # Pages and acts by what they need; every other page is readable.
-ADMIN_PAGES = {"settings", "tokens", "secret", "members", "audit"}
-ADMIN_ACTS = {"make-token", "revoke-token", "rotate-secret", "change-member"}
-TRIAGER_ACTS = {"exclude", "upload-retry"}
+ADMIN_PAGES = {"settings", "tokens", "secret", "routes", "route", "members", "audit"}
+ADMIN_ACTS = {
+    "make-token",
+    "revoke-token",
+    "rotate-secret",
+    "make-route",
+    "rotate-route",
+    "disable-route",
+    "change-member",
+}
+TRIAGER_ACTS = {"exclude", "upload-retry", "upload-attach"}
 ACTS = ADMIN_ACTS | TRIAGER_ACTS
 NAMES = [pattern.name for pattern in _project]
 
 
-def path_of(name, project, *, run, upload):
+def path_of(name, project, *, run, upload, route):
     """The path of a page, with the numbers that it takes."""
     [pattern] = [pattern for pattern in _project if pattern.name == name]
     numbers = {"pk": upload if name.startswith("upload") else run, "n": 1}
     if name == "failure":
         numbers["pk"] = 1
+    if name.endswith("route"):
+        numbers["pk"] = route
     path = str(pattern.pattern)
     for key, value in numbers.items():
         path = path.replace(f"<int:{key}>", str(value))
@@ -62,7 +73,8 @@ def numbers(project):
         received_at=START,
         state="dead",
     )
-    return {"run": make_run(project), "upload": upload.pk}
+    route = make_route(project).route
+    return {"run": make_run(project), "upload": upload.pk, "route": route.pk}
 
 
 @pytest.mark.parametrize("name", NAMES)

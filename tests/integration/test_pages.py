@@ -55,7 +55,7 @@ def test_an_empty_project_says_how_to_send_with_its_name(shop, reader):
 def test_a_red_run_is_told_in_one_sentence(shop, reader):
     run = sent(shop, FIRST)
     text = visit(reader, f"{base(shop.project)}/runs/{run.pk}")
-    assert "1 of 4 tests fails." in text
+    assert "1 of 4 tests fails." in text  # there is no run before it
     assert "assert 401 == 200" in text
     assert "abcdef012" in text
     assert "failed 1" in text
@@ -95,7 +95,7 @@ def test_a_green_run_turns_the_project_green(shop, reader):
     sent(shop, GREEN, hours=1, run="ci-2")
     text = visit(reader, base(shop.project) + "/")
     assert "main is green: the last run passed with 3 tests, 1 hour ago." in text
-    assert "Of 1 project, 1 is healthy." in visit(reader, "/")
+    assert "acme/shop: the last run on main passed." in visit(reader, "/")
 
 
 def test_an_incomplete_run_names_what_is_missing(shop, reader):
@@ -194,7 +194,7 @@ def test_runs_are_compared(shop, reader):
     before = sent(shop, GREEN, hours=3, run="ci-1")
     after = sent(shop, FIRST, hours=1, run="ci-2")
     page = f"{base(shop.project)}/runs/{after.pk}/compare"
-    wanted = "1 test newly fails, 0 are fixed, 0 still fail; 1 added, 0 removed."
+    wanted = "1 test newly fails, none is fixed, none still fails; 1 test added."
     assert wanted in visit(reader, page)
     assert wanted in visit(reader, page, **{"with": before.pk})
     assert "There is no such run" in visit(reader, page, **{"with": "987654"})

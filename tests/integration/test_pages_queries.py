@@ -12,6 +12,7 @@ from ingest.models import Upload
 from projects.administration import make_token
 from projects.models import Membership, Role, Scope
 from tests.builders import make_context, make_project, make_run, rebuild_days
+from tests.routing import make_route
 from tests.visiting import base, make_user, visitor
 
 pytestmark = pytest.mark.django_db
@@ -22,22 +23,25 @@ MOST = {
     "/": 25,
     "/runs": 5,
     "/runs?branch=main&environment=os%3Dlinux&since=2020-01-01": 6,
-    "/runs/{run}": 20,
-    "/runs/{run}/results": 14,
-    "/runs/{run}/results?outcome=failing&q=test": 15,
+    "/runs/{run}": 27,
+    "/runs/{run}/results": 15,
+    "/runs/{run}/results?outcome=failing&q=test": 16,
     "/runs/{run}/compare": 16,
     "/failures/{failure}": 5,
-    "/tests": 7,
-    "/tests?q=test&state=active": 7,
-    "/tests?sort=fail_rate": 7,
-    "/tests/{test}": 14,
+    "/tests": 10,
+    "/tests?q=test&state=active": 10,
+    "/tests?sort=fail_rate": 10,
+    "/tests?sort=fail_rate&q=test&state=active": 11,
+    "/tests/{test}": 17,
     "/search?q=test": 8,
-    "/uploads": 6,
-    "/uploads?state=dead": 5,
+    "/uploads": 7,
+    "/uploads?state=dead": 6,
     "/uploads/{upload}": 5,
-    "/settings": 4,
+    "/settings": 5,
     "/settings/tokens": 5,
     "/settings/secret": 5,
+    "/settings/routes": 5,
+    "/settings/routes/{route}": 8,
     "/settings/members": 5,
     "/settings/audit": 5,
 }
@@ -58,6 +62,7 @@ def fill(project, *, runs, tests, others):
         )
         make_run(project, outcomes, context=context, received_at=NOW)
     for n in range(others):
+        route = make_route(project).route
         user = make_user(f"user-{project.name}-{n}")
         Membership.objects.create(project=project, user=user, role=Role.VIEWER)
         make_token(project, name=f"token {n}", scopes=[Scope.READ], user=user)
@@ -71,6 +76,7 @@ def fill(project, *, runs, tests, others):
             wire_bytes=1,
             unpacked_bytes=1,
             received_at=NOW,
+            route=route,
             files=[
                 {"n": 1, "kind": "junit", "name": "a.xml", "size": 1, "sha256": "0"}
             ],
@@ -100,6 +106,7 @@ def asked(project, pages):
         "test": project.tests.get(name="test_0").pk,
         "failure": project.runs.first().failures.first().pk,
         "upload": project.uploads.first().pk,
+        "route": project.routes.first().pk,
     }
     client.get("/")  # what is read once and kept is read now
     found = {}

@@ -250,3 +250,56 @@ def test_what_waits_is_counted_by_project(project):
     assert state.waiting(other.pk) == {"days": 0}
     rebuild_days()
     assert state.waiting() == {"days": 0}
+
+
+def test_cases_are_listed_by_name_page_by_page(project):
+    names = ["b.py::test_2", "b.py::test_1", "a.py::test_9", "B.py::test_3"]
+    record(project, "r1", names)
+    listed, cursor = [], None
+    while True:
+        page = cases.list_cases(project.pk, by_name=True, limit=2, cursor=cursor)
+        listed += [row.nodeid for row in page.items]
+        cursor = page.next
+        if cursor is None:
+            break
+    assert sorted(listed) == sorted(names)
+    order = [name for name in listed if name[0] != "B"]  # where it is, a database says
+    assert order == ["a.py::test_9", "b.py::test_1", "b.py::test_2"]
+    for wrong in ("WyJhIl0", "Wzk5OV0"):  # ["a"], [999]
+        with pytest.raises(CursorError):
+            cases.list_cases(project.pk, by_name=True, cursor=wrong)
+
+
+def test_rankings_look_at_every_test_that_passes_the_filters(project):
+    results = {f"x.py::test_{n}": "failed" for n in range(6)}
+    record(project, "r1", results | {"y.py::test_ok": "passed"})
+    record(project, "r2", {"x.py::test_3": "passed", "y.py::test_late": "failed"})
+    record(project, "old", {"z.py::test_old": "failed"}, hours=-24 * 31)
+    rebuild_days()
+
+    def ranked(**filters):
+        page = cases.rank_cases(project.pk, by="fail_rate", window=90, **filters)
+        return [row.nodeid for row in page.items], page.next
+
+    worst, more = ranked(limit=2)
+    assert (worst, more is None) == (["x.py::test_0", "x.py::test_1"], False)
+    assert ranked(limit=2, cursor=more)[0] == ["x.py::test_2", "x.py::test_4"]
+    assert ranked(limit=8)[1] is None
+    # The last of all, asked for by name, file or state, comes with a page of one.
+    assert ranked(q="TEST_3", limit=1) == (["x.py::test_3"], None)
+    assert ranked(file="y.py", limit=1) == (["y.py::test_late"], None)
+    assert ranked(state="gone", limit=1) == (["z.py::test_old"], None)
+    assert ranked(q="test_ok") == ([], None)
+    with pytest.raises(CursorError):
+        ranked(cursor="nonsense")
+
+
+def test_tests_are_counted_with_those_in_trouble(project):
+    flaky = make_result("test_f", attempts=attempts_of("failed"), flaky=True)
+    record(project, "old", {"test_old": "failed"}, hours=-24 * 31)
+    record(project, "new", [flaky, make_result("test_a", "error"), "test_b"])
+    rebuild_days()
+    told = cases.tally(project.pk)
+    assert (told.tests, told.gone, told.failed, told.flaky) == (4, 1, 1, 1)
+    assert cases.tally(project.pk, window=90).failed == 2
+    assert cases.tally(make_project("acme/empty").pk).tests == 0

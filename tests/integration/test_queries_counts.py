@@ -7,10 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from results.models import Failure
-from results.queries import cases, runs, search, trends
+from results.queries import cases, leaks, runs, search, trends
 from tests.builders import (
     later,
     make_context,
+    make_leak,
     make_project,
     make_run,
     rebuild_days,
@@ -32,7 +33,12 @@ def fill(slug, *, tests, shards, history):
             context = make_context(
                 f"r{hours}", shard=f"{index}/{shards}", environment={"os": "linux"}
             )
-            run_id = make_run(project, results, context=later(context, hours=7 * hours))
+            run_id = make_run(
+                project,
+                results,
+                context=later(context, hours=7 * hours),
+                leaks=[make_leak(name) for name in names],
+            )
     rebuild_days()
     case = cases.find_case(project.pk, "test_1_0")
     failure = Failure.objects.filter(run_id=run_id).first()
@@ -52,8 +58,8 @@ READS = {
         lambda ids: runs.list_runs(ids["project"], environment="os=linux", commit="c1"),
     ),
     "get_run": (3, lambda ids: runs.get_run(ids["run"])),
-    "list_results": (7, lambda ids: runs.list_results(ids["run"])),
-    "list_results filtered": (8, lambda ids: runs.list_results(ids["run"], q="test")),
+    "list_results": (8, lambda ids: runs.list_results(ids["run"])),
+    "list_results filtered": (9, lambda ids: runs.list_results(ids["run"], q="test")),
     "failure_groups": (6, lambda ids: runs.failure_groups(ids["run"])),
     "failure_detail": (1, lambda ids: runs.failure_detail(ids["failure"])),
     "compare": (5, lambda ids: runs.compare(ids["run"], ids["base"])),
@@ -63,8 +69,9 @@ READS = {
     "worst_cases": (3, lambda ids: cases.worst_cases(ids["project"], by="fail_rate")),
     "get_case": (3, lambda ids: cases.get_case(ids["case"])),
     "find_case": (5, lambda ids: cases.find_case(ids["project"], "test_1_0")),
-    "history": (5, lambda ids: cases.history(ids["case"])),
+    "history": (6, lambda ids: cases.history(ids["case"])),
     "failures": (2, lambda ids: cases.failures(ids["case"])),
+    "list_leaks": (1, lambda ids: leaks.list_leaks(ids["project"], test=ids["case"])),
     "trend": (2, lambda ids: trends.trend(ids["project"], trends.Metric.PASS_RATE)),
     "search": (4, lambda ids: search.search(ids["project"], "test")),
 }

@@ -40,6 +40,7 @@ def cell(outcome="passed", **fields):
         "environment": {},
         "branch_class": "default",
         "excluded": False,
+        "leaking": False,
         "message": "",
         "failure": None,
         "failure_group": None,

@@ -132,3 +132,27 @@ def test_json_is_written_in_a_line(value, written):
 )
 def test_parts_become_a_sentence(parts, written):
     assert wording.sentence(parts) == written
+
+
+@pytest.mark.parametrize(
+    ("back", "written"),
+    [
+        (0, "today"),
+        (1, "yesterday"),
+        (2, "2 days ago"),
+        (59, "59 days ago"),
+        (60, "2 months ago"),
+        (729, "24 months ago"),
+        (730, "2 years ago"),
+        (-1, "on 2026-05-05"),
+    ],
+)
+def test_a_day_is_so_many_days_ago(back, written):
+    today = NOW.date()
+    assert wording.days_ago(today - timedelta(days=back), today=today) == written
+
+
+def test_a_long_list_is_cut_and_says_so():
+    assert wording.plain(list("abcde")) == "a, b, c, d, e"
+    assert wording.plain(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert wording.plain([]) == "none"

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("projects", "0003_tell_secrets_of_routes"),
-        ("results", "0002_add_leaks"),
+        ("results", "0003_classify_by_settings"),
     ]
 
     operations = [

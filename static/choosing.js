@@ -1,0 +1,40 @@
+// Choosing rows by keys: x chooses the row that one is on, d goes to the decision.
+"use strict";
+
+(() => {
+  function count() {
+    const said = document.querySelector("[data-chosen]");
+    const chosen = document.querySelectorAll("[data-choose] input:checked").length;
+    if (said) {
+      said.textContent = chosen ? `${chosen} chosen` : "the chosen findings";
+    }
+  }
+
+  const keys = {
+    x: () => {
+      const row = document.activeElement.closest("[data-choose]");
+      const box = row && row.querySelector("input[type=checkbox]");
+      if (box) {
+        box.checked = !box.checked;
+        count();
+      }
+    },
+    d: () => {
+      const first = document.querySelector("#decide select");
+      if (first) first.focus();
+    },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest(
+      "input:not([type=checkbox]), textarea, select, dialog",
+    );
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+
+  document.addEventListener("change", count);
+})();
