@@ -96,7 +96,7 @@ class VictimShape(Schema):
     nodeid: str
     type: str | None
     # `class` is a word of the language.
-    name: str | None = Field(None, alias="class", serialization_alias="class")
+    name: str | None = Field(serialization_alias="class")
     candidates: list[CandidateShape]
     probe: ProbeShape | None
     missing: str | None
@@ -106,7 +106,7 @@ class VictimShape(Schema):
 class UnstableShape(Schema):
     test: int
     nodeid: str
-    name: str = Field(alias="class", serialization_alias="class")
+    name: str = Field(serialization_alias="class")
     since: datetime
     flake_rate: RateShape | None
     failed_runs: int

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from leaks.models import Leaker, LeakerState, Pair, PairKind, PairStatus, Verdict
+from leaks.models import Leaker, LeakerState, Pair, PairKind, PairStatus, Proof, Verdict
 from leaks.shapes import LeakerRow, PairRow, UnstableRow, VictimRow
 from results.queries import cursors
 from results.queries.rows import nodeids_of
 from results.queries.shapes import Page
+from results.queries.statistics import days_of, stats_of
+from results.queries.windows import end_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
+
+    from results.rates import Rate
 
 CLAIMED = (PairStatus.PROVEN, PairStatus.CONFIRMED)
 
@@ -82,21 +87,42 @@ def victim(test_id: int, nodeid: str) -> VictimRow:
     )
 
 
+def list_proofs(
+    test_id: int, *, cursor: str | None = None, limit: int = 50
+) -> Page[Proof]:
+    """List the proofs of one victim, the newest first."""
+    rows = Proof.objects.filter(victim_id=test_id)
+    if cursor is not None:
+        rows = rows.filter(pk__lt=cursors.read(cursor, int)[0])
+    found = list(rows.order_by("-pk")[: limit + 1])
+    shown = found[:limit]
+    if len(found) <= limit:
+        return Page(shown)
+    return Page(shown, cursors.write(shown[-1].pk))
+
+
 def list_unstable(
     project_id: int,
     *,
-    since: datetime | None = None,
+    window: int = 30,
     cursor: str | None = None,
     limit: int = 50,
+    now: datetime | None = None,
 ) -> Page[UnstableRow]:
-    """List unstable tests, the dearest first; `since`: that failed (leaked) after it."""
-    rows = Verdict.objects.filter(project_id=project_id).select_related("test")
-    if since is not None:
-        rows = rows.filter(last_failed__gt=since)
+    """List unstable tests that failed (or leaked) in the window, the dearest first."""
+    end = end_of(project_id, now=now)
+    rows = Verdict.objects.filter(
+        project_id=project_id, last_failed__gt=end.moment - timedelta(days=window)
+    ).select_related("test")
     if cursor is not None:
         rows = rows.filter(rank__gt=cursors.read(cursor, int)[0])
     found = list(rows.order_by("rank")[: limit + 1])
-    shown = [_unstable(row) for row in found[:limit]]
+    days = days_of(project_id, today=end.day, window=window)
+    stats = stats_of(days, [row.test.number for row in found[:limit]])
+    shown = [
+        _unstable(row, one.flake_rate)
+        for row, one in zip(found[:limit], stats, strict=True)
+    ]
     if len(found) <= limit:
         return Page(shown)
     return Page(shown, cursors.write(found[limit - 1].rank))
@@ -172,7 +198,7 @@ def _pair(pair: Pair, test: int, nodeid: str, groups: dict[int, str]) -> PairRow
     )
 
 
-def _unstable(row: Verdict) -> UnstableRow:
+def _unstable(row: Verdict, flake_rate: Rate | None) -> UnstableRow:
     return UnstableRow(
         test=row.test_id,
         number=row.test.number,
@@ -185,4 +211,5 @@ def _unstable(row: Verdict) -> UnstableRow:
         last_failed=row.last_failed,
         missing=row.missing,
         evidence=row.evidence,
+        flake_rate=flake_rate,
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from results.rates import Rate
+
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
@@ -87,3 +89,4 @@ class UnstableRow:
     last_failed: datetime | None
     missing: str
     evidence: dict[str, Any]  # Any: JSON
+    flake_rate: Rate | None = None

@@ -5,120 +5,291 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('projects', '0003_tell_secrets_of_routes'),
-        ('results', '0004_add_recounts'),
+        ("projects", "0003_tell_secrets_of_routes"),
+        ("results", "0004_add_recounts"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Leaker',
+            name="Leaker",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('suspected', 'Suspected'), ('open', 'Open'), ('muted', 'Muted'), ('dismissed', 'Dismissed'), ('fixed', 'Fixed'), ('verified_fixed', 'Verified Fixed')], max_length=15)),
-                ('source', models.CharField(choices=[('gate', 'Gate'), ('correlation', 'Correlation'), ('both', 'Both')], max_length=15)),
-                ('kinds', models.JSONField(default=list)),
-                ('recipe', models.TextField(blank=True)),
-                ('ticket', models.TextField(blank=True)),
-                ('first_run_id', models.BigIntegerField(null=True)),
-                ('first_commit', models.CharField(blank=True, max_length=64)),
-                ('first_pr', models.PositiveIntegerField(null=True)),
-                ('first_at', models.DateTimeField(null=True)),
-                ('last_at', models.DateTimeField(null=True)),
-                ('opened_at', models.DateTimeField(null=True)),
-                ('reopened_at', models.DateTimeField(null=True)),
-                ('fixed_at', models.DateTimeField(null=True)),
-                ('failed_results', models.FloatField(default=0.0)),
-                ('failed_runs', models.FloatField(default=0.0)),
-                ('lost_s', models.FloatField(default=0.0)),
-                ('pulls', models.PositiveIntegerField(default=0)),
-                ('victims', models.PositiveIntegerField(default=0)),
-                ('method_version', models.PositiveIntegerField()),
-                ('updated_at', models.DateTimeField()),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='leakers', to='projects.project')),
-                ('test', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='leaker', to='results.testcase')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("suspected", "Suspected"),
+                            ("open", "Open"),
+                            ("muted", "Muted"),
+                            ("dismissed", "Dismissed"),
+                            ("fixed", "Fixed"),
+                            ("verified_fixed", "Verified Fixed"),
+                        ],
+                        max_length=15,
+                    ),
+                ),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("gate", "Gate"),
+                            ("correlation", "Correlation"),
+                            ("both", "Both"),
+                        ],
+                        max_length=15,
+                    ),
+                ),
+                ("kinds", models.JSONField(default=list)),
+                ("recipe", models.TextField(blank=True)),
+                ("ticket", models.TextField(blank=True)),
+                ("first_run_id", models.BigIntegerField(null=True)),
+                ("first_commit", models.CharField(blank=True, max_length=64)),
+                ("first_pr", models.PositiveIntegerField(null=True)),
+                ("first_at", models.DateTimeField(null=True)),
+                ("last_at", models.DateTimeField(null=True)),
+                ("opened_at", models.DateTimeField(null=True)),
+                ("reopened_at", models.DateTimeField(null=True)),
+                ("fixed_at", models.DateTimeField(null=True)),
+                ("failed_results", models.FloatField(default=0.0)),
+                ("failed_runs", models.FloatField(default=0.0)),
+                ("lost_s", models.FloatField(default=0.0)),
+                ("pulls", models.PositiveIntegerField(default=0)),
+                ("victims", models.PositiveIntegerField(default=0)),
+                ("method_version", models.PositiveIntegerField()),
+                ("updated_at", models.DateTimeField()),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="leakers",
+                        to="projects.project",
+                    ),
+                ),
+                (
+                    "test",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="leaker",
+                        to="results.testcase",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['project', '-lost_s', 'id'], name='dearest_leakers')],
+                "indexes": [
+                    models.Index(
+                        fields=["project", "-lost_s", "id"], name="dearest_leakers"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Pair',
+            name="Pair",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('victim', 'Victim'), ('brittle', 'Brittle')], max_length=10)),
-                ('status', models.CharField(choices=[('proven', 'Proven'), ('confirmed', 'Confirmed'), ('suspect', 'Suspect'), ('indistinguishable', 'Indistinguishable'), ('refuted', 'Refuted')], max_length=20)),
-                ('place', models.PositiveSmallIntegerField(default=0)),
-                ('posterior', models.FloatField(default=0.0)),
-                ('bf', models.FloatField(default=1.0)),
-                ('failed_after', models.PositiveIntegerField(default=0)),
-                ('passed_after', models.PositiveIntegerField(default=0)),
-                ('failed_without', models.PositiveIntegerField(default=0)),
-                ('passed_without', models.PositiveIntegerField(default=0)),
-                ('p_value', models.FloatField(default=1.0)),
-                ('q_value', models.FloatField(default=1.0)),
-                ('lives_for', models.FloatField(null=True)),
-                ('evidence', models.JSONField(default=dict)),
-                ('current', models.BooleanField(default=True)),
-                ('claimed_at', models.DateTimeField(null=True)),
-                ('updated_at', models.DateTimeField()),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='projects.project')),
-                ('test', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='harms', to='results.testcase')),
-                ('victim', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='harmed_by', to='results.testcase')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("victim", "Victim"), ("brittle", "Brittle")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("proven", "Proven"),
+                            ("confirmed", "Confirmed"),
+                            ("suspect", "Suspect"),
+                            ("indistinguishable", "Indistinguishable"),
+                            ("refuted", "Refuted"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("place", models.PositiveSmallIntegerField(default=0)),
+                ("posterior", models.FloatField(default=0.0)),
+                ("bf", models.FloatField(default=1.0)),
+                ("failed_after", models.PositiveIntegerField(default=0)),
+                ("passed_after", models.PositiveIntegerField(default=0)),
+                ("failed_without", models.PositiveIntegerField(default=0)),
+                ("passed_without", models.PositiveIntegerField(default=0)),
+                ("p_value", models.FloatField(default=1.0)),
+                ("q_value", models.FloatField(default=1.0)),
+                ("lives_for", models.FloatField(null=True)),
+                ("evidence", models.JSONField(default=dict)),
+                ("current", models.BooleanField(default=True)),
+                ("claimed_at", models.DateTimeField(null=True)),
+                ("updated_at", models.DateTimeField()),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="projects.project",
+                    ),
+                ),
+                (
+                    "test",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="harms",
+                        to="results.testcase",
+                    ),
+                ),
+                (
+                    "victim",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="harmed_by",
+                        to="results.testcase",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('test', 'victim', 'kind'), name='one_pair_a_kind')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("test", "victim", "kind"), name="one_pair_a_kind"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Proof',
+            name="Proof",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=255)),
-                ('digest', models.CharField(max_length=64)),
-                ('result', models.CharField(choices=[('confirmed', 'Confirmed'), ('refuted', 'Refuted')], max_length=10)),
-                ('kind', models.CharField(choices=[('victim', 'Victim'), ('brittle', 'Brittle')], max_length=10)),
-                ('how', models.TextField(blank=True)),
-                ('command', models.TextField(blank=True)),
-                ('runs', models.PositiveIntegerField(null=True)),
-                ('failed', models.PositiveIntegerField(null=True)),
-                ('commit', models.CharField(blank=True, max_length=64)),
-                ('environment', models.JSONField(default=dict)),
-                ('told_by', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField()),
-                ('leaker', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='results.testcase')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='proofs', to='projects.project')),
-                ('victim', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='proofs', to='results.testcase')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("key", models.CharField(max_length=255)),
+                ("digest", models.CharField(max_length=64)),
+                (
+                    "result",
+                    models.CharField(
+                        choices=[("confirmed", "Confirmed"), ("refuted", "Refuted")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("victim", "Victim"), ("brittle", "Brittle")],
+                        max_length=10,
+                    ),
+                ),
+                ("how", models.TextField(blank=True)),
+                ("command", models.TextField(blank=True)),
+                ("runs", models.PositiveIntegerField(null=True)),
+                ("failed", models.PositiveIntegerField(null=True)),
+                ("commit", models.CharField(blank=True, max_length=64)),
+                ("environment", models.JSONField(default=dict)),
+                ("told_by", models.CharField(max_length=200)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "leaker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.testcase",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="proofs",
+                        to="projects.project",
+                    ),
+                ),
+                (
+                    "victim",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="proofs",
+                        to="results.testcase",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['project', '-id'], name='newest_proofs')],
-                'constraints': [models.UniqueConstraint(fields=('project', 'key'), name='one_proof_a_key')],
+                "indexes": [
+                    models.Index(fields=["project", "-id"], name="newest_proofs")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "key"), name="one_proof_a_key"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Verdict',
+            name="Verdict",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=20)),
-                ('since', models.DateTimeField()),
-                ('evidence', models.JSONField(default=dict)),
-                ('missing', models.TextField(blank=True)),
-                ('probe', models.JSONField(null=True)),
-                ('failed_runs', models.PositiveIntegerField(default=0)),
-                ('affected_prs', models.PositiveIntegerField(default=0)),
-                ('lost_s', models.FloatField(default=0.0)),
-                ('rank', models.PositiveIntegerField(default=0)),
-                ('last_failed', models.DateTimeField(null=True)),
-                ('method_version', models.PositiveIntegerField()),
-                ('updated_at', models.DateTimeField()),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='projects.project')),
-                ('test', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='verdict', to='results.testcase')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("name", models.CharField(max_length=20)),
+                ("since", models.DateTimeField()),
+                ("evidence", models.JSONField(default=dict)),
+                ("missing", models.TextField(blank=True)),
+                ("probe", models.JSONField(null=True)),
+                ("failed_runs", models.PositiveIntegerField(default=0)),
+                ("affected_prs", models.PositiveIntegerField(default=0)),
+                ("lost_s", models.FloatField(default=0.0)),
+                ("rank", models.PositiveIntegerField(default=0)),
+                ("last_failed", models.DateTimeField(null=True)),
+                ("method_version", models.PositiveIntegerField()),
+                ("updated_at", models.DateTimeField()),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="projects.project",
+                    ),
+                ),
+                (
+                    "test",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="verdict",
+                        to="results.testcase",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['project', 'rank'], name='dearest_verdicts')],
+                "indexes": [
+                    models.Index(fields=["project", "rank"], name="dearest_verdicts")
+                ],
             },
         ),
     ]
