@@ -27,12 +27,12 @@ signature=$(openssl dgst -sha256 -hmac "$<secret>" -r <file> | cut -d' ' -f1)
 """
 _PYTHON = """\
 import hmac
-import os
 import pathlib
 import time
 import urllib.request
+from os import environ
 
-secret = os.environ["{secret}"]
+secret = environ["{secret}"]
 body = pathlib.Path("{file}").read_bytes()
 {signed}
 url = "{url}"

@@ -31,9 +31,8 @@ def advance(name: str) -> None:
     if not schema.is_current():
         return
     done = drain(BY_NAME[name], limit=AT_ONCE)
-    if done:
-        for follower in BY_NAME[name].then:
-            wake(follower)
+    for follower in BY_NAME[name].then if done else ():
+        wake(follower)
     if done == AT_ONCE:
         wake(name)
     heartbeat.beat(now=timezone.now())

@@ -5,9 +5,9 @@
   function count() {
     const said = document.querySelector("[data-chosen]");
     const chosen = document.querySelectorAll("[data-choose] input:checked").length;
-    if (said) {
-      said.textContent = chosen ? `${chosen} chosen` : "the chosen findings";
-    }
+    if (!said) return;
+    said.textContent = chosen ? `${chosen} chosen` : "the chosen findings";
+    said.closest(".decide-bar").classList.toggle("stuck", chosen > 0);
   }
 
   const keys = {

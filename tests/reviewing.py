@@ -6,9 +6,14 @@ import itertools
 import json
 from typing import Any
 
+from django.utils import timezone
+
+from findings.models import Cluster, Course, Finding
 from healthboard.pipeline import drain_all
 from ingest.models import Upload as Row
 from projects.creation import Created
+from projects.models import Project
+from tests import effect_ledgers as effects
 from tests.sending import Upload, bearer, post
 
 # One cause told three times (P0), another told three times (P1), and four alone.
@@ -63,3 +68,57 @@ def finding(title: str, path: str = "shop/cart.py", **more: Any) -> dict[str, An
 
 def review(*findings: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"schema": "healthboard.review/1", "findings": list(findings)} | more
+
+
+def ledger(*, seen: bool = True) -> bytes:
+    """A run's export: verified, contradicted, external, a failed cleanup, unfinished.
+
+    With `seen` false, nobody looked at the first effect's file.
+    """
+    cart, note = effects.file("shop/cart.py"), effects.file("notes/todo.md")
+    mail = effects.ref("external", "mail", "newsletter")
+    cleanup = {"cleanup": "failed"}
+    lines = [
+        effects.claim(1, [cart], obligations=[effects.obligation(cart)]),
+        effects.outcome("e1", 2),
+        effects.claim(3, [note], obligations=[effects.obligation(note, "absent")]),
+        effects.outcome("e3", 4),
+        effects.claim(5, [mail], external=True),
+        effects.outcome("e5", 6),
+        effects.claim(7, [effects.file("tmp/cache")]),
+        effects.outcome("e7", 8, "failed", **cleanup),
+        effects.claim(9, [effects.ref("process", "1200")]),
+        *([effects.observation(cart, 10)] if seen else []),
+        effects.observation(note, 11),
+    ]
+    for line in lines[:9:2]:
+        line["record"]["operation"]["request_id"] = "tests/test_cart.py::test_total"
+    return effects.encode(*lines)
+
+
+def make_finding(project: Project, key: str = "0" * 32, **fields: Any) -> Finding:
+    """A stored finding that stands alone, without a review that raised it."""
+    now = timezone.now()
+    course, _ = Course.objects.get_or_create(project=project, source="review", pr=7)
+    cluster = Cluster.objects.create(
+        course=course, project=project, key=key, severity="P2", rank=key
+    )
+    values = {
+        "severity": "P2",
+        "title": "Rounding drops a cent",
+        "state": "open",
+        "first_seen": now,
+        "last_seen": now,
+        "opened_at": now,
+        "due": now,
+    }
+    return Finding.objects.create(
+        course=course,
+        project=project,
+        cluster=cluster,
+        source="review",
+        pr=7,
+        key=key,
+        rank=key,
+        **values | fields,
+    )

@@ -101,7 +101,7 @@ def _reason(facts: Facts, *, now: datetime) -> str:
 
 def _blocking(pulls: tuple[int, ...] | None) -> str:
     if pulls is None:
-        return "whether it blocks a pull request is not known"
+        return "what it blocks is not known"
     if not pulls:
         return "blocks no open pull request"
     shown = ", ".join(f"#{number}" for number in sorted(pulls)[:5])

@@ -12,6 +12,9 @@ from projects.creation import create_project
 from projects.models import Role
 from results.models import Run
 from tests.delivering import BROKEN, FIRST, GREEN, send
+from tests.reviewing import FIRST as REVIEWED
+from tests.reviewing import ledger, send_review
+from tests.reviewing import send as send_files
 from tests.routing import REVIEW, deliver, make_route
 from tests.visiting import PASSWORD, base, make_user
 
@@ -38,18 +41,22 @@ def board(transactional_db, live_server):
     for proof in (None, {}):
         deliver(reviewers, REVIEW.encode(), proof)
     drain_all()
+    send_review(made, f"{REVIEWED}\n- P9 shop/what.py:1 — no such severity\n", pr=538)
+    send_files(made, ("effects", "e.jsonl", ledger()), run="ci-1", branch="main")
     red = Run.objects.get(name="ci-4")
     return SimpleNamespace(
         url=live_server.url,
         project=made.project,
         base=live_server.url + base(made.project),
         red=red.pk,
+        green=Run.objects.get(name="ci-1").pk,
         damaged=Run.objects.get(name="ci-2").pk,
         test=made.project.tests.get(name="test_session").pk,
         failure=red.failures.get(outcome=1).pk,
         upload=made.project.uploads.first().pk,
         route=reviewers.route.pk,
         alone=alone,
+        finding=made.project.findings.get(path="tests/conftest.py").pk,
     )
 
 

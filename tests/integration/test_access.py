@@ -20,6 +20,7 @@ from projects.access import (
 )
 from projects.models import Membership, Project, Role
 from tests.builders import START, make_project, make_run
+from tests.reviewing import make_finding
 from tests.routing import make_route
 from tests.visiting import base, make_user, visit, visitor
 
@@ -36,17 +37,19 @@ ADMIN_ACTS = {
     "disable-route",
     "change-member",
 }
-TRIAGER_ACTS = {"exclude", "upload-retry", "upload-attach"}
+TRIAGER_ACTS = {"decide", "exclude", "upload-retry", "upload-attach"}
 ACTS = ADMIN_ACTS | TRIAGER_ACTS
 NAMES = [pattern.name for pattern in _project]
 
 
-def path_of(name, project, *, run, upload, route):
+def path_of(name, project, *, run, upload, route, finding):
     """The path of a page, with the numbers that it takes."""
     [pattern] = [pattern for pattern in _project if pattern.name == name]
     numbers = {"pk": upload if name.startswith("upload") else run, "n": 1}
     if name == "failure":
         numbers["pk"] = 1
+    if name == "finding":
+        numbers["pk"] = finding
     if name.endswith("route"):
         numbers["pk"] = route
     path = str(pattern.pattern)
@@ -74,7 +77,12 @@ def numbers(project):
         state="dead",
     )
     route = make_route(project).route
-    return {"run": make_run(project), "upload": upload.pk, "route": route.pk}
+    return {
+        "run": make_run(project),
+        "upload": upload.pk,
+        "route": route.pk,
+        "finding": make_finding(project).pk,
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)

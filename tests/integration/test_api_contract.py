@@ -14,6 +14,9 @@ from api.document import openapi
 from projects.creation import Created, create_project
 from tests.asking import ask, reads, told
 from tests.delivering import BROKEN, FIRST, GREEN, send
+from tests.reviewing import FIRST as REVIEW
+from tests.reviewing import ledger, send_review
+from tests.reviewing import send as send_files
 
 pytestmark = pytest.mark.django_db
 
@@ -40,6 +43,7 @@ def costs(acme: Created, paths: list[str]) -> dict[str, int]:
 
 def test_every_get_of_the_document_answers_with_a_fixed_number_of_queries(acme):
     send(acme, FIRST, run="1", branch="main", started_at=AT)
+    send_findings(acme, 1)
     paths = list(reads(acme.token).values())
     before = costs(acme, paths)
     assert len(before) >= 15
@@ -47,7 +51,14 @@ def test_every_get_of_the_document_answers_with_a_fixed_number_of_queries(acme):
     for n in range(2, 6):
         send(acme, GREEN, run=f"{n}", branch="main", started_at=AT)
         send(acme, FIRST, run=f"{n}", branch="x", attempt=2, started_at=AT)
+        send_findings(acme, n)
     assert costs(acme, paths) == before
+
+
+def send_findings(acme: Created, n: int) -> None:
+    """A review and a ledger, for each list to hold something."""
+    send_review(acme, REVIEW, pr=n)
+    send_files(acme, ("effects", "e.jsonl", ledger()), run=f"{n}", branch="main")
 
 
 def schema_of(template: str) -> Any:
@@ -61,6 +72,7 @@ def schema_of(template: str) -> Any:
 def test_every_answer_is_as_its_schema_says(acme):
     send(acme, FIRST, BROKEN, run="1", branch="main", started_at=AT)
     send(acme, GREEN, run="1", branch="main", attempt=2, started_at=AT)
+    send_findings(acme, 1)
     checked = 0
     for template, path in reads(acme.token).items():
         schema = schema_of(template)

@@ -39,8 +39,9 @@ def test_a_runs_page_says_what_leaked_and_why_it_is_red(acme, admin):
     assert "1 leak fails it: state was left behind and a gate is enforced" in text
     assert "Leaks state that a test left behind" in text
     assert SAID in text
-    assert "3 items shop.cart, shop.tax" in text
-    assert "enforced read from the report" in text
+    assert "3 items: shop.cart, shop.tax" in text
+    assert "sys_modules.removed enforced" in text
+    assert "read from the report, in teardown" in text
 
 
 def test_reported_and_opted_out_leaks_are_told_apart(acme, admin):
@@ -51,9 +52,10 @@ def test_reported_and_opted_out_leaks_are_told_apart(acme, admin):
     ]
     send(acme, ("junit", GATED), ("gate", gate(*told)))
     text = visit(admin, f"{base(acme.project)}/runs/{Run.objects.get().pk}")
-    assert "env.set position 0 1 item shop.cart reported only ours" in text
-    assert "cwd.changed position 0 1 item shop.cart opted out ours" in text
+    assert "env.set reported only 1 item: shop.cart told by ours" in text
+    assert "cwd.changed opted out 1 item: shop.cart" in text
     assert "the whole session tmp.left" in text
+    assert "3 leaks, 2 of them by an enforced gate." in text
 
 
 def test_a_tests_page_lists_its_leaks(acme, admin):

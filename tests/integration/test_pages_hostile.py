@@ -15,7 +15,16 @@ from tests.visiting import base, read, visit, visitor
 pytestmark = pytest.mark.django_db
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 }}</script>"
-PAGES = ["/", "/runs", "/tests", "/uploads", "/search", "/settings/audit"]
+PAGES = [
+    "/",
+    "/runs",
+    "/tests",
+    "/uploads",
+    "/findings",
+    "/effects",
+    "/search",
+    "/settings/audit",
+]
 NONSENSE = [
     "",
     "0",
@@ -50,6 +59,15 @@ NAMES = [
     "sort",
     "state",
     "outcome",
+    "severity",
+    "owner",
+    "path",
+    "overdue",
+    "source",
+    "verdict",
+    "external",
+    "effect",
+    "run",
     "branch",
     "commit",
     "pr",

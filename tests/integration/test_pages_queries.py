@@ -12,6 +12,7 @@ from ingest.models import Upload
 from projects.administration import make_token
 from projects.models import Membership, Role, Scope
 from tests.builders import make_context, make_project, make_run, rebuild_days
+from tests.reviewing import make_finding
 from tests.routing import make_route
 from tests.visiting import base, make_user, visitor
 
@@ -34,6 +35,13 @@ MOST = {
     "/tests?sort=fail_rate&q=test&state=active": 11,
     "/tests/{test}": 17,
     "/search?q=test": 8,
+    "/findings": 10,
+    "/findings?state=any&severity=P2&q=o&owner=-&overdue=1": 10,
+    "/findings/{finding}": 13,
+    "/findings/export?format=csv": 6,
+    "/findings/export?format=sarif": 5,
+    "/effects": 8,
+    "/effects?run={run}": 12,
     "/uploads": 7,
     "/uploads?state=dead": 6,
     "/uploads/{upload}": 5,
@@ -81,6 +89,7 @@ def fill(project, *, runs, tests, others):
                 {"n": 1, "kind": "junit", "name": "a.xml", "size": 1, "sha256": "0"}
             ],
         )
+        make_finding(project, f"{n:032}", title=f"Look at test_{n} of #{n}")
     rebuild_days()
 
 
@@ -106,6 +115,7 @@ def asked(project, pages):
         "test": project.tests.get(name="test_0").pk,
         "failure": project.runs.first().failures.first().pk,
         "upload": project.uploads.first().pk,
+        "finding": project.findings.first().pk,
         "route": project.routes.first().pk,
     }
     client.get("/")  # what is read once and kept is read now

@@ -235,8 +235,8 @@ def test_routes_by_command(acme, capsys):
     assert deliver(routes.Created(route, made["secret"]), GATE).status_code == 404
     listed = json.loads(from_command(capsys, "list", "acme/app", "--json"))
     assert [(row["kind"], row["name"], row["state"]) for row in listed] == [
-        ("review", "bots", "enabled"),
         ("gate", "", "disabled"),
+        ("review", "bots", "enabled"),
     ]
     actions = AuditEntry.objects.filter(action__startswith="route.").order_by("id")
     assert [(entry.actor, entry.action) for entry in actions] == [
