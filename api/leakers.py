@@ -153,7 +153,7 @@ def list_proofs(
     project = project_of(asker_of(request), p)
     whole = cases.exact(project.pk, test + PROOFS)
     if whole is not None:  # a node id may itself end so: `/proofs` is matched last
-        told = _victim(queries.victim(whole.id, whole.nodeid))
+        told = _victim(queries.victim(whole.id))
         return Response(told.dict(by_alias=True), content_type=cases.JSON)
     case = cases.case_in(project.pk, test)
     page = queries.list_proofs(case.id, cursor=paged.cursor, limit=paged.limit)
@@ -168,7 +168,7 @@ def get_victim(request: HttpRequest, p: str, test: str) -> VictimShape:
     """Who breaks a test, as far as is known, and what would decide it."""
     project = project_of(asker_of(request), p)
     case = cases.case_in(project.pk, test)
-    return _victim(queries.victim(case.id, case.nodeid))
+    return _victim(queries.victim(case.id))
 
 
 def _victim(row: VictimRow) -> VictimShape:

@@ -61,7 +61,7 @@ def get_leaker(leaker_id: int) -> LeakerRow | None:
     return told[0] if told else None
 
 
-def victim(test_id: int, nodeid: str) -> VictimRow:
+def victim(test_id: int) -> VictimRow:
     """Return what is believed of one test, whether it is unstable or not."""
     verdict = Verdict.objects.filter(test_id=test_id).first()
     pairs = list(
@@ -69,17 +69,18 @@ def victim(test_id: int, nodeid: str) -> VictimRow:
         .select_related("test")
         .order_by("-current", "place", "-posterior", "pk")
     )
-    groups = nodeids_of([pk for pair in pairs for pk in pair.evidence.get("group", ())])
+    grouped = [pk for pair in pairs for pk in pair.evidence.get("group", ())]
+    nodeids = nodeids_of([test_id, *grouped])
     kind = verdict.name if verdict and verdict.name in PairKind.values else ""
     if not kind and pairs:
         kind = pairs[0].kind
     return VictimRow(
         test=test_id,
-        nodeid=nodeid,
+        nodeid=nodeids.get(test_id, ""),
         kind=kind,
         name=verdict.name if verdict else "",
         candidates=[
-            _pair(pair, pair.test_id, pair.test.nodeid, groups) for pair in pairs
+            _pair(pair, pair.test_id, pair.test.nodeid, nodeids) for pair in pairs
         ],
         probe=verdict.probe if verdict else None,
         missing=verdict.missing if verdict else "",

@@ -29,7 +29,7 @@ def nodeid(test: int) -> str:
     return f"tests/test_{test // FILE}.py::test_{test:02}"
 
 
-def story(seed: int = 1, *, runs: int = 28, **options: Any) -> History:
+def story(seed: int = 1, *, runs: int = 40, **options: Any) -> History:
     """What happened; two runs of each commit, so that a flake can be told."""
     rng = np.random.default_rng(seed)
     return simulate(WORLD, rng, runs=runs, commits=runs // 2, **options)
