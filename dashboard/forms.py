@@ -36,6 +36,12 @@ class Lines(forms.CharField):
         return "\n".join(value) if isinstance(value, list | tuple) else value
 
 
+def _due_days(severity: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        min_value=1, max_value=3650, label=f"{severity} is due within, in days"
+    )
+
+
 class SettingsForm(forms.Form):
     """The project's settings; `settings()` is what the form says."""
 
@@ -86,6 +92,10 @@ class SettingsForm(forms.Form):
     keep_facts_days = forms.IntegerField(
         min_value=1, max_value=3650, label="Keep results and failures, in days"
     )
+    due_p0_days = _due_days("P0")
+    due_p1_days = _due_days("P1")
+    due_p2_days = _due_days("P2")
+    due_p3_days = _due_days("P3")
 
     def clean_zone(self) -> str:
         zone: str = self.cleaned_data["zone"]

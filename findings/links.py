@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from findings.models import Effect
 from formats.reviews.references import References, references
 from formats.reviews.review import Finding, Severity
-from results.queries.mentions import Leaking, Mentioned, leaking, mentioned
+from results.queries.mentions import Leaking, Mentioned, leaking, mentioned, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,6 +86,8 @@ def _links(
 
 def _names(spoken: References, test: Mentioned) -> bool:
     return test.name in spoken.tests or any(
-        test.file == file or test.file.endswith(f"/{file}")
+        test.file == file
+        or test.file.endswith(f"/{file}")
+        or test.nodeid.startswith(starts_of(file))
         for file in spoken.test_files
     )

@@ -99,7 +99,7 @@ class Identifier:
         places = (self._modules, *self._classes.values())
         return (
             any(len(known) >= MOST_KNOWN for known in self._known.values())
-            or sum(map(len, places)) > MOST_PLACES
+            or sum(len(place) for place in places) > MOST_PLACES
         )
 
     def identify(self, element: Element) -> Identity:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from formats.outcomes import SEVERITY, Outcome, disagree, worst
+from formats.outcomes import FAILING, SEVERITY, Outcome, disagree, worst
 from formats.repeats import attempt_of
 
 if TYPE_CHECKING:
@@ -105,12 +105,17 @@ def join_trace(report: Told, trace: Told) -> Told:
 
 
 def _without_gate(told: Element, seen: Element) -> tuple[Element, Element]:
-    """A failure that one side knows to be a gate's is none of the other side either."""
-    if told.gated is not None and seen.outcome is told.gated:
+    """A failure that one side knows to be a gate's is none of the other side either,
+    where that one has no words of its own for it."""
+    if told.gated is not None and _is_silent(seen):
         return told, seen._replace(outcome=told.outcome)
-    if seen.gated is not None and told.outcome is seen.gated:
+    if seen.gated is not None and _is_silent(told):
         return told._replace(outcome=seen.outcome), seen
     return told, seen
+
+
+def _is_silent(element: Element) -> bool:
+    return element.outcome in FAILING and not (element.message or element.text)
 
 
 def _join_attempts(

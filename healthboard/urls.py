@@ -3,7 +3,10 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from dashboard.views.sign_in import administration
+
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/login/", administration),  # before the one that it replaces
     path("admin/", admin.site.urls),
     path("", include("ingest.urls")),
     path("", include("api.urls")),

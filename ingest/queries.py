@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, Count, IntegerField, Max, Min, Value, When
 
+from ingest import handovers
 from ingest.models import State, Upload
 
 if TYPE_CHECKING:
@@ -72,7 +73,11 @@ def problems(upload: Upload) -> list[dict[str, Any]]:  # Any: JSON
         "column": None,
         "path": None,
     }
-    return [*([ours] if upload.failure else []), *upload.errors]
+    above = [
+        {**ours, "message": f"{each.stage}: {each.failure}"}
+        for each in handovers.dead(upload)
+    ]
+    return [*([ours] if upload.failure else []), *above, *upload.errors]
 
 
 def kinds(upload: Upload) -> list[str]:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from django.contrib import admin
 
-from projects.models import AuditEntry, Identity, Membership, Project, Secret, Token
+from projects.models import (
+    AuditEntry,
+    FailedSignIn,
+    Identity,
+    Membership,
+    Project,
+    Secret,
+    Token,
+)
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -105,3 +113,8 @@ class AuditEntryAdmin(ReadOnly):
     list_display = ("at", "actor", "action", "subject", "project")
     list_select_related = ("project",)
     search_fields = ("actor", "action", "subject")
+
+
+@admin.register(FailedSignIn)
+class FailedSignInAdmin(ReadOnly):
+    list_display = ("at", "key")

@@ -124,6 +124,19 @@ class Identity(models.Model):
         return f"{self.provider} {self.subject}"
 
 
+class FailedSignIn(models.Model):
+    """A wrong password, kept for minutes. `key` is a digest of account and address."""
+
+    key = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["key", "at"], name="failed_sign_ins")]
+
+    def __str__(self) -> str:
+        return f"{self.key[:8]} {self.at:%H:%M:%S}"
+
+
 class AuditEntry(models.Model):
     """One change that a person, a token or a command made. Append only."""
 

@@ -49,6 +49,8 @@ class Flag(IntFlag):
     DUPLICATE = 8  # stands in several shards or jobs
     HAD_FAILURE = 16  # an earlier attempt in the same upload failed
     HAD_PASS = 32  # an earlier attempt in the same upload passed
+    GATED = 64  # a gate's failure was taken from it
+    SILENT = 128  # failed without a word, as in a trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,8 @@ Guarantees: the result does not depend on the order of the uploads, and an uploa
 comes twice changes nothing. Pure: arrays in, arrays out.
 
 The rules. Inside one part and attempt uploads add up; where two of them differ the
-worse outcome counts and the test is marked as a conflict. Inside one job the latest
+worse outcome counts and the test is marked as a conflict (a trace's word on a gate's
+failure excepted). Inside one job the latest
 attempt that has the test counts, in whatever shard it ran; attempts that disagree make
 it flaky. What then still stands in several shards or jobs is a duplicate: the worse
 one counts. (A later attempt of one job never hides a failure of another job, which
@@ -13,7 +14,7 @@ was not repeated.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,8 +93,25 @@ def merge_entries(entries: Entries) -> Merged:
     """Merge results that stand in one array each."""
     if not len(entries.columns):
         return Merged(blocks.empty(), np.empty(0, np.int32), 0.0)
-    by_attempt, duration_s = _within_attempts(_sorted(entries))
+    by_attempt, duration_s = _within_attempts(_sorted(_without_gates(entries)))
     return _across_jobs(_latest(by_attempt), duration_s)
+
+
+def _without_gates(entries: Entries) -> Entries:
+    """Excuse what a trace alone calls a failure where a report of the same part and
+    attempt shows that it was a gate's."""
+    columns = entries.columns
+    silent = (columns.flags & Flag.SILENT) > 0
+    gated = (columns.flags & Flag.GATED) > 0
+    if not (silent.any() and gated.any()):
+        return entries
+    keys = np.stack((columns.tests, entries.job, entries.index, entries.attempt))
+    _, group = np.unique(keys, axis=1, return_inverse=True)
+    by_group = np.zeros(len(columns), np.uint8)
+    by_group[group[gated]] = columns.outcome[gated] + 1
+    excused = silent & (by_group[group] > 0)
+    outcome = np.where(excused, by_group[group] - 1, columns.outcome).astype(np.uint8)
+    return replace(entries, columns=replace(columns, outcome=outcome))
 
 
 def job_codes(jobs: Iterable[str]) -> dict[str, int]:

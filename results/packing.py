@@ -88,6 +88,10 @@ def _columns(results: Sequence[TestResult], numbers: NDArray[np.int32]) -> Colum
             flags[place] = _history_of(result)
         if result.flaky:
             flags[place] |= Flag.FLAKY
+        if result.gated:
+            flags[place] |= Flag.GATED
+        if result.outcome in FAILING and not (result.message or result.text):
+            flags[place] |= Flag.SILENT
     duration = np.array([result.duration for result in results], np.float64)
     return Columns(numbers, outcome, flags, attempts, duration)
 

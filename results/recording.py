@@ -258,9 +258,10 @@ def _write_facts(prepared: Prepared, run: Run, shard: Shard) -> None:
     packed = prepared.packed
     if packed is None:
         return
-    Block.objects.bulk_create(
-        Block(project_id=run.project_id, shard=shard, chunk=chunk, data=data)
-        for chunk, data in packed.blocks
+    bulk.insert(
+        Block,
+        ("project_id", "shard", "chunk", "data"),
+        [(run.project_id, shard.pk, chunk, data) for chunk, data in packed.blocks],
     )
     bulk.insert(
         Failure,

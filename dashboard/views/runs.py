@@ -17,6 +17,8 @@ from dashboard.health import runs_in_short
 from dashboard.lanes import lanes_of
 from dashboard.run_filters import RunFilters, read_filters
 from dashboard.sparklines import stacked
+from findings import effect_queries
+from findings.effect_queries import EffectFilters
 from projects.models import Role
 from results import exclusion
 from results.queries import runs
@@ -78,6 +80,7 @@ def run(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "failing": failing,
         "groups": runs.failure_groups(pk),
         "leaks": list_leaks(access.project.pk, run=pk, limit=LEAKS),
+        "effects": effect_queries.totals(access.project.pk, EffectFilters(run=pk)),
         "lanes": lanes_of(runs.timeline(pk)),
         "others": [other for other in others if other.id != pk],
     }

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
-from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.contrib.auth.views import (
+    LoginView,
+    PasswordChangeView,
+    redirect_to_login,
+)
+from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import providers
+from projects import throttling
 from projects.identities import account_of
 
 if TYPE_CHECKING:
@@ -26,10 +34,35 @@ NEXT = "sign_in_next"
 
 
 class SignIn(LoginView):
-    """Django's own view, which is hardened, with our page and the providers."""
+    """Django's own view, which is hardened, with our page and the providers.
+
+    After too many wrong passwords it looks at none for a while, right or wrong.
+    """
 
     template_name = "dashboard/sign_in.html"
     redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        wait = throttling.seconds_to_wait(*self._who(), now=timezone.now())
+        if not wait:
+            return super().post(request, *args, **kwargs)
+        form = self.get_form_class()(request)  # empty: nothing is checked
+        context = self.get_context_data(form=form, minutes=math.ceil(wait / 60))
+        response = self.render_to_response(context, status=429)
+        response["Retry-After"] = str(wait)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        if form.non_field_errors():
+            throttling.note_failure(*self._who(), now=timezone.now())
+        return super().form_invalid(form)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        throttling.forget(*self._who())
+        return super().form_valid(form)
+
+    def _who(self) -> tuple[str, str]:
+        return self.request.POST.get("username", ""), address_of(self.request)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(providers=providers.configured(), **kwargs)
@@ -74,6 +107,26 @@ def finish(request: HttpRequest, provider: str) -> HttpResponseBase:
     target = request.session.pop(NEXT, "") or reverse("projects")
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return redirect(target)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return where a request comes from; behind a proxy, what the proxy says.
+
+    Its last entry is the proxy's own word; the others are the sender's.
+    """
+    direct: str = request.META.get("REMOTE_ADDR", "")
+    if settings.SECURE_PROXY_SSL_HEADER is None:
+        return direct
+    told = request.META.get("HTTP_X_FORWARDED_FOR", "")
+    return told.rpartition(",")[2].strip() or direct
+
+
+@require_http_methods(["GET", "POST"])
+def administration(request: HttpRequest) -> HttpResponse:
+    """The administration's own sign-in counts no failures: it is not used."""
+    if request.user.is_authenticated:
+        raise PermissionDenied("Only staff can use the administration.")
+    return redirect_to_login(request.GET.get("next", reverse("admin:index")))
 
 
 def _safe(request: HttpRequest, target: str) -> str:

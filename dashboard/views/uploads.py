@@ -16,7 +16,7 @@ from dashboard.filters import choice, number, text
 from dashboard.forms import AttachForm
 from dashboard.fragments import render_part
 from dashboard.paging import page_of
-from ingest import attaching, bodies
+from ingest import attaching, bodies, handovers
 from ingest.models import State, Upload
 from ingest.queries import counts, problems
 from ingest.replaying import retry as try_again
@@ -147,6 +147,7 @@ def _upload_page(
         "tab": "uploads",
         "upload": found,
         "problems": problems(found),
+        "stuck": handovers.dead(found),
         "attach": form if access.triages and attaching.is_attachable(found) else None,
     }
     return render(request, "dashboard/upload.html", context)

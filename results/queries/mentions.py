@@ -47,9 +47,19 @@ def mentioned(
     fits = Q(file__in=files) | Q(name__in=names)
     for file in sorted(files):
         fits |= Q(file__endswith=f"/{file}")
+        for start in starts_of(file):
+            fits |= Q(nodeid__startswith=start)
     found = TestCase.objects.filter(fits, project_id=project_id)
     rows = found.order_by("pk").values_list("pk", "nodeid", "file", "name")
     return [Mentioned(*row) for row in rows[:limit]]
+
+
+def starts_of(file: str) -> tuple[str, ...]:
+    """How the node ids of a module's tests begin where a report gives no file."""
+    if not file.endswith(".py"):
+        return ()
+    module = file.removesuffix(".py").replace("/", ".")
+    return f"{module}::", f"{module}."
 
 
 def leaking(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.reviewing import finding, ledger, review
 from tests.sending import PATH, Upload, bearer
 from tests.serving import Site, ending, kill, site
 
@@ -44,6 +46,14 @@ UNION ALL SELECT 'day', d.date, d.branch_class, hex(d.data), d.totals, d.dirty, 
        NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM results_day d
 UNION ALL SELECT 'upload', u.id, u.state, u.errors, u.warnings, u.failure, NULL, NULL,
        NULL, NULL, NULL, NULL, NULL, NULL FROM ingest_upload u
+UNION ALL SELECT 'finding', f.source, f.pr, f.key, f.state, f.seen_count, f.first_seen,
+       f.last_seen, f.rank, c.key, f.history, NULL, NULL, NULL
+  FROM findings_finding f JOIN findings_cluster c ON c.id = f.cluster_id
+UNION ALL SELECT 'review', r.upload_id, r.file, r.counts, r.raised, hex(r.content), NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM findings_review r
+UNION ALL SELECT 'effect', l.upload_id, l.file, l.current, e.number, e.verdict, e.detail,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM findings_effect e JOIN findings_ledger l ON l.id = e.ledger_id
 """
 
 
@@ -63,17 +73,29 @@ def report(n: int) -> bytes:
     return f"<testsuite name='s'>{''.join(cases)}</testsuite>".encode()
 
 
+def review_of(n: int) -> bytes:
+    """A complete review that raises some of ten findings."""
+    choose = random.Random(n)
+    raised = [finding(f"Thing {each} is odd") for each in range(10)]
+    return json.dumps(review(*choose.sample(raised, 6))).encode()
+
+
 def upload(n: int) -> Upload:
     files = [("junit", "a.xml", report(n))]
     if n % 7 == 3:
         files.append(("junit", "bad.xml", BAD))
     if n % 11 == 5:
         files = [("junit", "bad.xml", BAD)]
+    if n % 3 == 2 and n % 11 != 5:
+        files.append(("review", "r.json", review_of(n)))
+    if n % 6 == 1:
+        files.append(("effects", "e.jsonl", ledger(seen=n % 4 == 1)))
     context: dict[str, Any] = {
         "run": f"r{n // 4}",
         "job": "unit",
         "shard": {"index": n % 4 + 1, "count": 4},
         "started_at": f"2026-03-0{n % 3 + 1}T10:00:00Z",
+        "pr": n % 2 + 1,
     }
     return Upload(context, files)
 

@@ -142,6 +142,24 @@ def test_the_same_in_any_order(acme):
     assert seen[0][4]["recipe"] == "restore it"  # the payload counts, not the text
 
 
+def test_a_trace_of_its_own_does_not_contradict_the_report(acme):
+    """A trace calls a gate's failure an error, and knows no words."""
+    names = {NODEID: "error", "tests/test_loader.py::test_other": "passed"}
+    lines = [
+        {"v": 1, "test": test, "outcome": names[test], "worker": "w", "pid": 1}
+        | {"position": position}
+        for position, test in enumerate(names)
+    ]
+    trace = "\n".join(map(json.dumps, lines)).encode() + b"\n"
+    send(acme, ("order", trace))
+    assert run_of(acme)["counts"]["errors"] == 1
+    send(acme, ("junit", GATED))
+    run = run_of(acme)
+    assert (run["counts"]["passed"], run["counts"]["errors"]) == (2, 0)
+    assert [one["kind"] for one in run["problems"]] == ["leak"]
+    assert run["reported"]["errors"] == 1
+
+
 def test_processing_again_replaces_exactly_what_was_told(acme):
     row = send(acme, ("junit", GATED), ("gate", gate(leak(kind="env.set"))))
     before = leaks_of(acme)

@@ -98,6 +98,14 @@ def test_ids_are_of_the_project_for_uploads_and_routes_alike(acme):
     assert deliver(other, GATE, Idempotency_Key="1").status_code == 202
 
 
+def test_one_body_without_an_id_is_one_delivery_of_its_project(acme):
+    one, other = make_route(acme.project), make_route(acme.project, "github")
+    elsewhere = make_route(create_project("other/app", actor="test").project)
+    statuses = [deliver(made, GATE).status_code for made in (one, other, elsewhere)]
+    assert statuses == [202, 200, 202]
+    assert deliver(other, GATE, X_GitHub_Delivery="1").status_code == 202
+
+
 # The example of GitHub's documentation of validating deliveries.
 def test_the_documented_vector_of_github():
     secret, payload = "It's a Secret to Everybody", b"Hello, World!"

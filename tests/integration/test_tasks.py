@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.migrations.recorder import MigrationRecorder
 
 from healthboard import schema, tasks
+from healthboard.celery import app
 from healthboard.pipeline import STAGES
 from ingest.signals import upload_received
 
@@ -56,7 +57,7 @@ def test_stage_without_work_wakes_nobody():
 
 
 def test_every_stage_is_looked_at_by_the_beat():
-    looks = tasks.app.conf.beat_schedule.values()
+    looks = app.conf.beat_schedule.values()
     looked = {
         (look["args"], look["options"]["queue"])
         for look in looks

@@ -183,8 +183,16 @@ def test_report_log_and_trace_agree_with_the_report():
         assert not [n for n in contribution.notes if n.code == "conflicting-results"]
 
 
-def test_a_trace_that_disagrees_still_does():
-    contribution = assemble([junit(case(GATE)), trace("failed")])
+@pytest.mark.parametrize("word", ["failed", "error"])
+def test_a_trace_has_no_words_against_the_report(word):
+    contribution = assemble([junit(case(GATE)), trace(word)])
+    assert only(contribution).outcome is Outcome.PASSED
+    assert contribution.notes == []
+
+
+def test_a_log_with_words_of_its_own_still_disagrees():
+    words = log(("setup", ""), ("call", "ValueError: no"))
+    contribution = assemble([junit(case(GATE)), words])
     assert only(contribution).outcome is Outcome.FAILED
     assert [n.code for n in contribution.notes] == ["conflicting-results"]
 
