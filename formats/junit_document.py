@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from formats.report import Reading
 
 NO_DTD = "DTD/entity declarations are not allowed"
-HTML = "this is an HTML page, not a report"
+HTML = "not a JUnit report, root element <html>: this is an HTML page"
 _OWN_ENCODINGS = frozenset({"utf-8", "utf8", "utf-16"})
 
 

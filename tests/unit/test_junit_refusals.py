@@ -9,7 +9,7 @@ import pytest
 from formats.junit import read_junit
 from formats.report import Rejected
 
-PAGE = "this is an HTML page, not a report"
+PAGE = "not a JUnit report, root element <html>: this is an HTML page"
 DTD = "DTD/entity declarations are not allowed"
 
 
