@@ -27,7 +27,7 @@ def _sign_in(address: str, name: str, password: str) -> str:
     """Sign in as a browser would; return the address that it ends at."""
     jar = http.cookiejar.CookieJar()
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
-    with browser.open(f"{address}/admin/login/", timeout=30) as page:
+    with browser.open(f"{address}/sign-in", timeout=30) as page:
         field = re.search(
             r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode()
         )
@@ -39,7 +39,7 @@ def _sign_in(address: str, name: str, password: str) -> str:
         "next": "/admin/",
     }
     request = urllib.request.Request(
-        f"{address}/admin/login/",
+        f"{address}/sign-in",
         data=urllib.parse.urlencode(form).encode(),
         headers={"Referer": address},
     )
@@ -58,7 +58,7 @@ def test_first_start_shows_a_sign_in_once_and_keeps_it_nowhere(tmp_path):
         name, password = shown.groups()
         assert not (data / "demo.pending").exists()
         assert _sign_in(address, name, password) == f"{address}/admin/"
-        assert _sign_in(address, name, "wrong") == f"{address}/admin/login/"
+        assert _sign_in(address, name, "wrong") == f"{address}/sign-in"
     with serving(data) as second:
         assert second.address
         assert "Sign in" not in second.text
