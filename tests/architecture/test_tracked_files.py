@@ -15,7 +15,7 @@ HOSTS = tuple(
     ".".join(parts)
     for parts in (
         ("pypi", "org"),
-        ("pythonhosted", "org"),
+        ("python" + "hosted", "org"),
         ("registry", "npmjs"),
         ("deb", "debian", "org"),
     )
