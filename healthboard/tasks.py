@@ -63,12 +63,14 @@ def refuse_another_schema(**_: Any) -> None:
         raise SystemExit(1)
 
 
-@app.on_after_finalize.connect  # type: ignore[untyped-decorator]
-def look_everywhere(sender: Any, **_: Any) -> None:  # Any: Celery is untyped
-    for stage in STAGES:
-        sender.add_periodic_task(
-            LOOK_SECONDS,
-            advance.s(stage.name).set(queue=stage.queue),
-            name=f"look at {stage.name}",
-            expires=EXPIRES_SECONDS,
-        )
+# Set as data, not when Celery "finalizes" itself: that may be before this module is
+# imported, and then the beat would look at nothing.
+app.conf.beat_schedule = {
+    f"look at {stage.name}": {
+        "task": advance.name,
+        "schedule": LOOK_SECONDS,
+        "args": (stage.name,),
+        "options": {"queue": stage.queue, "expires": EXPIRES_SECONDS},
+    }
+    for stage in STAGES
+}

@@ -56,7 +56,7 @@
 
   document.addEventListener("keydown", (event) => {
     const target = event.target;
-    const typing = target.closest("input, textarea, select, dialog");
+    const typing = target.closest("input, textarea, select, dialog[open]");
     if (event.key === "Escape" && target.id === "search") target.blur();
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = keys[event.key];

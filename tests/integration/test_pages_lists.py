@@ -83,7 +83,7 @@ def test_a_test_is_last_seen_in_its_newest_run_even_on_one_day(shop, reader):
         rebuild_days()
     case = shop.tests.get(name="test_a")
     text = visit(reader, f"{base(shop)}/tests/{case.pk}")
-    assert "last seen 6 minutes ago in ci-2" in text
+    assert re.search(r"last seen \d+ minutes ago in ci-2", text)
     listed = visit(reader, base(shop) + "/tests")
     assert re.search(r"\b(today|yesterday)\b", listed)
     assert "minutes ago" not in listed
