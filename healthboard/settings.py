@@ -63,6 +63,10 @@ CSRF_FAILURE_VIEW = "dashboard.views.errors.csrf_failed"
 INSTALLED_APPS = [
     "healthboard",
     "dashboard",
+    "review",
+    "notify",
+    "pulls",
+    "leaks",
     "findings",
     "ingest",
     "results",

@@ -1,0 +1,1 @@
+"""What the numbers say about leakers and their victims, kept with its evidence."""

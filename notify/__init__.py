@@ -1,0 +1,1 @@
+"""Telling people: events out, endpoints, deliveries."""

@@ -1,0 +1,1 @@
+"""Pull requests: facts, ancestry, attribution, dependencies, verdicts."""

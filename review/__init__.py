@@ -1,0 +1,1 @@
+"""The weekly review: agenda, decisions, minutes."""
