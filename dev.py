@@ -295,6 +295,9 @@ def check(_: List[str]) -> int:
         "ruff check": ["-m", "ruff", "check", "."],
         "ruff format": ["-m", "ruff", "format", "--check", "."],
         "mypy": ["-m", "mypy", *checked],
+        "mypy of the client": [
+            *("-m", "mypy", "--config-file", "client/pyproject.toml", "client/src")
+        ],
         "lint-imports": ["-c", lint_imports],
         "migrations": ["manage.py", "makemigrations", "--check", "--dry-run"],
     }

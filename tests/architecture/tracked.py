@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CLIENT = ROOT / "client" / "src" / "healthboard_client"
 PACKAGES = (
     "healthboard",
     "dashboard",
@@ -46,11 +47,15 @@ def name(path: Path) -> str:
 
 
 def sources() -> list[Path]:
-    """The product's own Python files, without migrations."""
+    """The product's own Python files and the client's, without migrations."""
     return [
         path
         for path in files()
         if path.suffix == ".py"
-        and path.relative_to(ROOT).parts[0] in PACKAGES
+        and (path.relative_to(ROOT).parts[0] in PACKAGES or CLIENT in path.parents)
         and "migrations" not in path.parts
     ]
+
+
+def client_sources() -> list[Path]:
+    return [path for path in sources() if CLIENT in path.parents]
