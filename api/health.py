@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.http import JsonResponse
 from django.utils import timezone
@@ -27,8 +28,10 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when database, broker and worker are there, else 503 and what is not."""
-    checks = {"database": _database(), "broker": _broker(), "worker": _worker()}
+    """Answer 200 when database, broker and workers are there, else 503 and what is not."""
+    checks = {"database": _database(), "broker": _broker()}
+    for role, queue in settings.WORKING_QUEUES.items():
+        checks[role] = _working(queue)
     missing = sorted(name for name, fault in checks.items() if fault is not None)
     body = {
         "status": "unavailable" if missing else "ready",
@@ -54,10 +57,10 @@ def _broker() -> str | None:
     return None
 
 
-def _worker() -> str | None:
-    last = heartbeat.last_beat()
+def _working(queue: str) -> str | None:
+    last = heartbeat.last_beat(queue)
     if last is None:
-        return "no worker has started yet"
+        return f"nobody has served the queue {queue} yet"
     age = timezone.now() - last
     if age > heartbeat.STALE:
         return f"the last sign of life is {int(age.total_seconds())} s old"

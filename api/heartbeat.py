@@ -1,4 +1,4 @@
-"""The worker's sign of life, and whether the broker can be reached.
+"""The sign of life of whoever serves a queue, and whether the broker can be reached.
 
 Guarantees: `beat` costs one small write where the broker keeps its own things (a file
 in the data directory, or a key in Redis); nobody has to clean up after a dead worker.
@@ -13,8 +13,8 @@ import redis
 from django.conf import settings
 
 STALE = timedelta(seconds=90)
-_FILE = "worker-heartbeat"
-_KEY = "healthboard:worker-heartbeat"
+_FILE = "heartbeat"
+_KEY = "healthboard:heartbeat"
 _PATIENCE = 2.0  # seconds; a probe must answer before its caller gives up
 
 
@@ -22,23 +22,23 @@ class BrokerUnreachable(Exception):
     """Redis does not answer, or the data directory cannot be written."""
 
 
-def beat(*, now: datetime) -> None:
-    """Note that a worker is alive. Called by the worker, every few seconds."""
+def beat(queue: str, *, now: datetime) -> None:
+    """Note that a queue is served. Called by its worker, every few seconds."""
     if settings.REDIS_URL:
         with _redis() as server:
-            server.set(_KEY, now.timestamp(), ex=STALE * 2)
+            server.set(f"{_KEY}:{queue}", now.timestamp(), ex=STALE * 2)
         return
-    path = settings.DATA_DIR / _FILE
+    path = settings.DATA_DIR / f"{_FILE}-{queue}"
     path.touch()
     os.utime(path, (now.timestamp(), now.timestamp()))
 
 
-def last_beat() -> datetime | None:
-    """Return when a worker last was alive, or None when none ever was."""
+def last_beat(queue: str) -> datetime | None:
+    """Return when a queue was last known to be served, or None when it never was."""
     if settings.REDIS_URL:
-        return _last_in_redis()
+        return _last_in_redis(f"{_KEY}:{queue}")
     try:
-        seconds = (settings.DATA_DIR / _FILE).stat().st_mtime
+        seconds = (settings.DATA_DIR / f"{_FILE}-{queue}").stat().st_mtime
     except FileNotFoundError:
         return None
     return datetime.fromtimestamp(seconds, UTC)
@@ -57,10 +57,10 @@ def check_broker() -> None:
         raise BrokerUnreachable(f"{type(error).__name__}") from error
 
 
-def _last_in_redis() -> datetime | None:
+def _last_in_redis(key: str) -> datetime | None:
     try:
         with _redis() as server:
-            stored = server.get(_KEY)
+            stored = server.get(key)
     except redis.RedisError:
         return None
     if not isinstance(stored, bytes):

@@ -26,7 +26,7 @@ from projects.models import Scope
 from results.queries.totals import totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from django.http import HttpRequest
     from prometheus_client import Metric
@@ -82,12 +82,19 @@ class Installation(Collector):
         yield _plain("results", "Results of all runs, one a test.", found.results)
         yield _plain("tests", "Test cases.", found.tests)
         yield _plain("projects", "Projects.", found.projects)
-        last = heartbeat.last_beat()
+        yield _labelled(
+            "worker_age_seconds",
+            "Since the last sign of life of who serves a queue.",
+            "queue",
+            _ages(),
+        )
+
+
+def _ages() -> Iterator[tuple[str, float]]:
+    for queue in settings.WORKING_QUEUES.values():
+        last = heartbeat.last_beat(queue)
         if last is not None:
-            age = (timezone.now() - last).total_seconds()
-            yield _plain(
-                "worker_age_seconds", "Since a worker's last sign of life.", age
-            )
+            yield queue, (timezone.now() - last).total_seconds()
 
 
 def _age_of_oldest() -> float:
@@ -100,7 +107,7 @@ def _plain(name: str, text: str, value: float) -> Metric:
 
 
 def _labelled(
-    name: str, text: str, label: str, values: Iterable[tuple[str, int]]
+    name: str, text: str, label: str, values: Iterable[tuple[str, float]]
 ) -> Metric:
     family = GaugeMetricFamily(f"healthboard_{name}", text, labels=[label])
     for key, value in values:

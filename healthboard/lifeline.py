@@ -11,7 +11,6 @@ import threading
 import time
 
 WEB_LOCK = "web.lock"  # held by a part for as long as anything of it lives
-WORKER_LOCK = "worker.lock"
 VARIABLE = "HEALTHBOARD_LIFELINE"  # the reading end's number, set by the supervisor
 
 

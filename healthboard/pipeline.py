@@ -10,105 +10,84 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from django.utils import timezone
 
-from findings import storing as findings
 from formats.cycles import no_collections
-from ingest import processing, retention
-from results import days, reclassifying
-from results import retention as old_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
 log = logging.getLogger(__name__)
 
 
+class Steps(Protocol):
+    """What the module of a stage offers. `Any`: each stage has its own item."""
+
+    def claim(self, now: datetime, /) -> Any | None:
+        """Take one waiting item by a conditional UPDATE, or return None."""
+
+    def work(self, item: Any, /) -> None:
+        """Do it, and store the result in one short transaction."""
+
+    def give_back(self, item: Any, error: str, /) -> None:
+        """Note an unknown error, and when to try again."""
+
+    def waiting(self, project_id: int | None, /) -> int:
+        """Count what waits, of a project or of all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One arrow of the pipeline.
+    """One arrow of the pipeline; work that was done wakes the stages in `then`.
 
-    `claim` takes one waiting item by a conditional UPDATE, or returns None. `work`
-    does it and stores the result in one short transaction. `give_back` notes an
-    unknown error and when to try again. `waiting` counts, for a project or for all.
-    Work that was done wakes the stages in `then`.
+    Its module is named, not imported, so that a process holds the code of its own
+    stages alone. A worker loads them before it takes work (`tasks.load_code`).
     """
 
     name: str
     queue: str
-    claim: Callable[[datetime], Any | None]  # Any: each stage has its own item
-    work: Callable[[Any], None]
-    give_back: Callable[[Any, str], None]
-    waiting: Callable[[int | None], int]
+    module: str
     then: tuple[str, ...] = ()
+
+    def load(self) -> Steps:
+        return cast("Steps", import_module(self.module))
 
 
 STAGES: tuple[Stage, ...] = (
     Stage(
         "ingest",
         "ingest",
-        processing.claim,
-        processing.work,
-        processing.give_back,
-        processing.waiting,
+        "ingest.processing",
         then=("findings", "days"),
     ),
-    Stage(
-        "findings",
-        "analyse",
-        findings.claim,
-        findings.work,
-        findings.give_back,
-        findings.waiting,
-    ),
-    Stage(
-        "classes",
-        "analyse",
-        reclassifying.claim,
-        reclassifying.work,
-        reclassifying.give_back,
-        reclassifying.waiting,
-        then=("days",),
-    ),
-    Stage("days", "analyse", days.claim, days.work, days.give_back, days.waiting),
-    Stage(
-        "sweep",
-        "analyse",
-        retention.claim,
-        retention.work,
-        retention.give_back,
-        retention.waiting,
-    ),
-    Stage(
-        "forget",
-        "analyse",
-        old_facts.claim,
-        old_facts.work,
-        old_facts.give_back,
-        old_facts.waiting,
-    ),
+    Stage("findings", "ingest", "findings.storing"),
+    Stage("classes", "ingest", "results.reclassifying", then=("days",)),
+    Stage("days", "ingest", "results.days"),
+    Stage("sweep", "analyse", "ingest.retention"),
+    Stage("forget", "analyse", "results.retention"),
 )
 BY_NAME = {stage.name: stage for stage in STAGES}
 
 
 def drain(stage: Stage, *, limit: int = 100) -> int:
     """Work on up to `limit` waiting items; return how many were claimed."""
+    steps = stage.load()
     done = 0
     while done < limit:
-        item = stage.claim(timezone.now())
+        item = steps.claim(timezone.now())
         if item is None:
             break
         done += 1
         started = time.perf_counter()
         try:
             with no_collections():
-                stage.work(item)
+                steps.work(item)
         except Exception as error:  # the stage boundary
             log.exception("stage=%s item=%s failed", stage.name, item)
-            stage.give_back(item, f"{type(error).__name__}: {error}")
+            steps.give_back(item, f"{type(error).__name__}: {error}")
         else:
             spent = (time.perf_counter() - started) * 1000
             log.info("stage=%s item=%s ms=%.0f", stage.name, item, spent)

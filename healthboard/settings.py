@@ -14,6 +14,8 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 
+from healthboard.roles import ROLES
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
@@ -176,6 +178,8 @@ SECURE_CSP = {
 
 REDIS_URL = os.environ.get("REDIS_URL", "")
 SPOOL_DIR = DATA_DIR / "spool"
+# Who must be there, by the name of its role: the queue that it serves.
+WORKING_QUEUES = {role.name: role.queue for role in ROLES}
 
 
 def _broker() -> dict[str, Any]:  # Any: options of a kombu transport

@@ -6,6 +6,7 @@ from datetime import timedelta
 from xml.etree import ElementTree
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -167,53 +168,74 @@ def test_healthz_needs_nothing(django_assert_num_queries):
 def test_readyz_names_the_worker_that_never_came(data_dir):
     answer = Client().get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["missing"] == ["worker"]
+    assert answer.json()["missing"] == ["analyst", "notifier", "worker"]
     assert answer["Content-Type"] != PROBLEM
 
 
-def test_readyz_is_ready_while_the_worker_beats(data_dir):
-    heartbeat.beat(now=timezone.now())
+def everybody_beats(at):
+    for queue in settings.WORKING_QUEUES.values():
+        heartbeat.beat(queue, now=at)
+
+
+def test_readyz_is_ready_while_all_workers_beat(data_dir):
+    everybody_beats(timezone.now())
     answer = Client().get("/readyz")
     assert answer.status_code == 200
     assert answer.json() == {
         "status": "ready",
-        "checks": {"database": "ok", "broker": "ok", "worker": "ok"},
+        "checks": {
+            "database": "ok",
+            "broker": "ok",
+            "worker": "ok",
+            "analyst": "ok",
+            "notifier": "ok",
+        },
         "missing": [],
     }
 
 
-def test_readyz_notices_that_the_worker_stopped(data_dir):
-    heartbeat.beat(now=timezone.now() - heartbeat.STALE - timedelta(seconds=5))
+@pytest.mark.parametrize(("role", "queue"), settings.WORKING_QUEUES.items())
+def test_readyz_notices_that_one_of_the_workers_stopped(data_dir, role, queue):
+    everybody_beats(timezone.now())
+    heartbeat.beat(queue, now=timezone.now() - heartbeat.STALE - timedelta(seconds=5))
     answer = Client().get("/readyz")
     assert answer.status_code == 503
-    assert "the last sign of life is 9" in answer.json()["checks"]["worker"]
+    assert answer.json()["missing"] == [role]
+    assert "the last sign of life is 9" in answer.json()["checks"][role]
+
+
+def test_the_age_of_each_sign_of_life_is_a_metric(acme, data_dir):
+    heartbeat.beat("analyse", now=timezone.now() - timedelta(seconds=30))
+    found = scrape(acme.token)
+    assert 30 <= found["healthboard_worker_age_seconds:analyse"] < 90
+    assert "healthboard_worker_age_seconds:ingest" not in found
 
 
 def test_readyz_names_a_broker_that_cannot_be_written(settings, tmp_path):
     settings.DATA_DIR = tmp_path / "gone"
     answer = Client().get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["missing"] == ["broker", "worker"]
+    assert answer.json()["missing"] == ["analyst", "broker", "notifier", "worker"]
 
 
 def test_readyz_names_a_redis_that_does_not_answer(settings):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     answer = Client().get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["missing"] == ["broker", "worker"]
+    assert answer.json()["missing"] == ["analyst", "broker", "notifier", "worker"]
 
 
 @pytest.mark.valkey
 def test_the_heartbeat_goes_through_redis_where_there_is_one(settings, fresh_valkey):
     settings.REDIS_URL = fresh_valkey
-    assert heartbeat.last_beat() is None
+    assert heartbeat.last_beat("ingest") is None
     now = timezone.now()
-    heartbeat.beat(now=now)
-    assert heartbeat.last_beat() == now
+    everybody_beats(now)
+    assert heartbeat.last_beat("ingest") == now
     assert Client().get("/readyz").status_code == 200
 
 
 def test_the_heartbeat_is_one_small_file(data_dir):
-    heartbeat.beat(now=timezone.now())
-    heartbeat.beat(now=timezone.now())
-    assert [path.name for path in data_dir.iterdir()] == ["worker-heartbeat"]
+    heartbeat.beat("ingest", now=timezone.now())
+    heartbeat.beat("ingest", now=timezone.now())
+    assert [path.name for path in data_dir.iterdir()] == ["heartbeat-ingest"]

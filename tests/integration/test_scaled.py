@@ -11,9 +11,11 @@ import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
 
 import pytest
 import yaml
+from django.conf import settings
 
 from tests.services.serving import PATIENCE, ROOT, Client, environment, manage, until
 
@@ -101,6 +103,8 @@ def test_compose_commands_process_an_upload_and_survive_a_killed_worker(
         run("web", web)
         first = run("worker1", _command("worker", **{"worker@%h": "one@%h"}))
         run("worker2", _command("worker", **{"worker@%h": "two@%h"}))
+        for role in list(settings.WORKING_QUEUES)[1:]:
+            run(role, _command(role))
         run("beat", _command("beat"))
         until(lambda: _answers(client), what="web answers")
         assert client.processed(client.upload("first"))["state"] == "processed"
@@ -108,7 +112,21 @@ def test_compose_commands_process_an_upload_and_survive_a_killed_worker(
         os.killpg(first.pid, signal.SIGKILL)
         states = {client.processed(upload)["state"] for upload in uploads}
         assert states == {"processed"}
-        assert client.get("/readyz")["status"] == "ready"
+        until(lambda: _ready(client), what="all roles are served")
+
+
+def _ready(client: Client) -> bool:
+    try:
+        return bool(client.get("/readyz")["status"] == "ready")
+    except HTTPError:
+        return False
+
+
+def test_compose_serves_each_queue_by_the_role_of_its_name():
+    for role, queue in settings.WORKING_QUEUES.items():
+        command = SERVICES[role]["command"]
+        assert command[command.index("-Q") + 1] == queue
+        assert SERVICES[role]["healthcheck"]["test"]
 
 
 def _urls(variables: dict[str, str]) -> dict[str, str]:
@@ -141,7 +159,7 @@ def test_wake_without_a_broker_is_one_line_in_the_log(tmp_path, variables):
 
 
 def test_compose_services_wait_for_what_they_need():
-    for name in ("web", "worker", "beat"):
+    for name in ("web", *settings.WORKING_QUEUES, "beat"):
         needed = SERVICES[name]["depends_on"]
         assert needed == {"init": {"condition": "service_completed_successfully"}}
         assert SERVICES[name]["volumes"] == ["data:/data"]

@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from healthboard.roles import BY_NAME
 from tests.services.serving import (
     children_of,
     prepared,
@@ -32,7 +33,7 @@ def test_upload_is_processed(server):
     assert upload["state"] == "processed"
 
 
-@pytest.mark.parametrize("part", ["web", "worker"])
+@pytest.mark.parametrize("part", ["web", *BY_NAME])
 def test_killed_part_is_replaced(server, part):
     client = server.client()
     server.kill(part)

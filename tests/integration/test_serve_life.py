@@ -12,6 +12,7 @@ import urllib.request
 
 import pytest
 
+from healthboard.roles import BY_NAME
 from tests.services.serving import (
     prepared,
     processes_of,
@@ -21,6 +22,7 @@ from tests.services.serving import (
 )
 
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(180)]
+PARTS = ("web", *BY_NAME)
 
 
 def _sign_in(address: str, name: str, password: str) -> str:
@@ -94,7 +96,7 @@ def test_server_takes_over_at_once_from_a_killed_one(tmp_path):
             client = second.client()
             states = {client.processed(upload)["state"] for upload in uploads}
             assert second.port == port
-            orphans = {*first.started("web"), *first.started("worker")}
+            orphans = {pid for part in PARTS for pid in first.started(part)}
             assert orphans.isdisjoint(processes_of(data))
     assert states == {"processed"}
 

@@ -19,6 +19,7 @@ from django.db import connection
 
 from healthboard import collected, lifeline, locks, schema, sign_in
 from healthboard.listening import PortTaken, listen
+from healthboard.roles import ROLES, Role
 from healthboard.supervisor import Part, Supervisor
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104
 
 
 class Command(BaseCommand):
-    help = "Run the web server and the worker on this machine."
+    help = "Run the web server and the workers on this machine."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -60,7 +61,8 @@ class Command(BaseCommand):
         _tell_parts(host, address)
         supervisor = Supervisor()
         supervisor.add(_web(listener))
-        supervisor.add(_part("worker", "-m", "healthboard.worker"))
+        for role in ROLES:
+            supervisor.add(_working(role))
         arguments = (supervisor, listener, address, password)
         threading.Thread(target=_welcome, args=arguments, daemon=True).start()
         supervisor.run()
@@ -74,7 +76,7 @@ def _own(data: Path) -> None:
             f"process {process} serves {data} already; end it, or give another --data"
         )
     deadline = time.monotonic() + HANDOVER_SECONDS
-    for lock in (data / lifeline.WEB_LOCK, data / lifeline.WORKER_LOCK):
+    for lock in (data / lifeline.WEB_LOCK, *(data / role.lock for role in ROLES)):
         while not locks.is_free(lock):
             if time.monotonic() > deadline:
                 process = locks.holder(lock)
@@ -107,8 +109,9 @@ def _web(listener: socket.socket) -> Part:
     )
 
 
-def _part(name: str, *arguments: str) -> Part:
-    return Part(name=name, command=[sys.executable, *arguments])
+def _working(role: Role) -> Part:
+    command = [sys.executable, "-m", "healthboard.worker", role.name]
+    return Part(name=role.name, command=command)
 
 
 def _pending() -> Path:
