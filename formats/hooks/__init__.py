@@ -1,0 +1,1 @@
+"""What GitHub's and GitLab's webhooks say of pull requests and commits. Pure."""
