@@ -85,17 +85,17 @@ def get_named_history(
 ) -> Listing[HistoryShape] | HttpResponse:
     """A test's results by its id or encoded node id, newest first."""
     project = project_of(asker_of(request), p)
-    whole = _exact(project.pk, test + HISTORY)
+    whole = exact(project.pk, test + HISTORY)
     if whole is not None:  # a node id may itself end so: `/history` is matched last
         return Response(_case(whole).dict(), content_type=JSON)
-    return _history(_case_in(project.pk, test), paged)
+    return _history(case_in(project.pk, test), paged)
 
 
 @router.get("/projects/{project:p}/tests/{nodeid:test}", response=CaseShape)
 def get_named_test(request: HttpRequest, p: str, test: str) -> CaseShape:
     """One test by its id or encoded node id."""
     project = project_of(asker_of(request), p)
-    return _case(_case_in(project.pk, test))
+    return _case(case_in(project.pk, test))
 
 
 def _case_by_id(request: HttpRequest, case_id: int) -> shapes.CaseRow:
@@ -106,7 +106,7 @@ def _case_by_id(request: HttpRequest, case_id: int) -> shapes.CaseRow:
     return row
 
 
-def _case_in(project_id: int, text: str) -> shapes.CaseRow:
+def case_in(project_id: int, text: str) -> shapes.CaseRow:
     if text.isascii() and text.isdigit() and int(text) <= MAX_PATH_NUMBER:
         row = facts.get_case(int(text))
         if row is not None and row.project_id == project_id:
@@ -117,7 +117,7 @@ def _case_in(project_id: int, text: str) -> shapes.CaseRow:
     return found
 
 
-def _exact(project_id: int, nodeid: str) -> shapes.CaseRow | None:
+def exact(project_id: int, nodeid: str) -> shapes.CaseRow | None:
     if "\0" in nodeid:
         return None
     try:

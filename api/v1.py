@@ -11,6 +11,7 @@ from ninja.errors import HttpError, ValidationError
 from api import (
     cases,
     findings,
+    leakers,
     leaks,
     problems,
     project_list,
@@ -43,7 +44,17 @@ api = Api(
     docs_url=None,
     auth=AUTH,
 )
-for module in (project_list, uploads, runs, cases, leaks, trends, findings, status):
+for module in (
+    project_list,
+    uploads,
+    runs,
+    cases,
+    leakers,
+    leaks,
+    trends,
+    findings,
+    status,
+):
     module.router.add_decorator(closed)
     api.add_router("", module.router)
 

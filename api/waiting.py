@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from findings import storing as findings
 from ingest import claims
+from leaks import recounting as leaks
 from results.queries import state
 
 
@@ -16,4 +17,5 @@ def waiting(project_id: int | None = None) -> dict[str, int]:
         "ingest": claims.waiting(project_id),
         "findings": findings.waiting(project_id),
         **state.waiting(project_id),
+        "leaks": leaks.waiting(project_id),
     }

@@ -61,11 +61,12 @@ STAGES: tuple[Stage, ...] = (
         "ingest",
         "ingest",
         "ingest.processing",
-        then=("findings", "days"),
+        then=("findings", "days", "leaks"),
     ),
     Stage("findings", "ingest", "findings.storing"),
     Stage("classes", "ingest", "results.reclassifying", then=("days",)),
     Stage("days", "ingest", "results.days"),
+    Stage("leaks", "analyse", "leaks.recounting"),
     Stage("sweep", "analyse", "ingest.retention"),
     Stage("forget", "analyse", "results.retention"),
 )

@@ -19,6 +19,7 @@ from ingest import bodies, leases
 from ingest.models import Handover, Upload
 from projects import options
 from projects.models import Project
+from results import recounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,6 +131,7 @@ def forget_owners() -> None:
     held = [
         *Upload.objects.exclude(lease="").values_list("lease", flat=True),
         *Handover.objects.exclude(lease="").values_list("lease", flat=True),
+        *recounts.leases(),
     ]
     busy = {leases.owner_of(lease) for lease in held}
     for owner in leases.owners():

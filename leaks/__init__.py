@@ -1,1 +1,1 @@
-"""What the numbers say about leakers and their victims, kept with its evidence."""
+"""Leakers, their victims, the classes of unstable tests, and proofs from outside."""

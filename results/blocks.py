@@ -151,6 +151,18 @@ def decode(data: bytes, tests: NDArray[np.int32]) -> Columns:
     )
 
 
+def decode_outcomes(
+    data: bytes, count: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint16]]:
+    """Unpack outcome, flags and attempts alone: the durations cost as much again."""
+    said, _ = _header(data)
+    if said != count:
+        raise BlockError(f"the block holds {said} results, its roster {count}")
+    raw = np.frombuffer(inflate_start(data, _BLOCK.size, 4 * count), np.uint8)
+    attempts = unshuffle(raw[2 * count :], "<u2")
+    return raw[:count], raw[count : 2 * count], attempts
+
+
 def decode_one(data: bytes, at: int) -> tuple[int, int, int, float]:
     """Return outcome, flags, attempts and duration of the result at one place."""
     count, unit = _header(data)
@@ -207,6 +219,18 @@ def inflate(data: bytes, offset: int, size: int) -> bytes:
     if len(body) != size:
         raise BlockError(f"{len(body)} bytes where {size} were said")
     return body
+
+
+def inflate_start(data: bytes, offset: int, size: int) -> bytes:
+    """Unpack the first `size` bytes and no more."""
+    unpacker = zlib.decompressobj(-15)
+    try:
+        body = unpacker.decompress(memoryview(data)[offset:], max(size, 1))
+    except zlib.error as error:
+        raise BlockError(f"not deflated: {error}") from error
+    if len(body) < size:
+        raise BlockError(f"{len(body)} bytes where {size} were said")
+    return body[:size]
 
 
 def _header(data: bytes) -> tuple[int, float]:

@@ -1,6 +1,7 @@
 """Leaving a run out of statistics, and taking it back in.
 
-Guarantees: the run's results stay as they are; only its days are rebuilt. Doing it
+Guarantees: the run's results stay as they are; only its days are rebuilt and
+its project recounted. Doing it
 twice changes nothing.
 """
 
@@ -12,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from projects import audit
-from results import days
+from results import days, recounts
 from results.models import Run
 
 
@@ -46,6 +47,7 @@ def _change(
             return False
         run = Run.objects.select_related("project").get(pk=run_id)
         days.mark(run.project_id, {(run.day, run.branch_class)})
+        recounts.mark(run.project_id)
         detail = {"run": run.pk, "reason": run.excluded_reason}
         audit.record(
             run.project, actor=actor, action=action, subject=run.name, detail=detail

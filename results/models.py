@@ -9,6 +9,7 @@ from __future__ import annotations
 from django.db import models
 
 from projects.models import Project
+from results.recount_rows import Recount as Recount
 
 
 class RunOutcome(models.TextChoices):

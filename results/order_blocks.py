@@ -75,21 +75,35 @@ def encode(order: Order, duration: NDArray[np.float64]) -> bytes:
 
 def decode(data: bytes, duration: NDArray[np.float64]) -> Order:
     """Unpack an order; `duration` as the decoded blocks give it."""
-    if len(data) < _HEADER.size or data[0] != VERSION:
-        raise BlockError("not an order block of a known version")
+    untimed = decode_untimed(data)
+    lengths, rows = untimed.lengths, untimed.rows
     _, timed, processes, count, size = _HEADER.unpack_from(data)
-    body = inflate(data[: _HEADER.size + size], _HEADER.size, 4 * processes + 4 * count)
-    raw = np.frombuffer(body, np.uint8)
-    lengths = raw[: 4 * processes].view("<u4").astype(np.int32)
-    steps = _unzigzag(unshuffle(raw[4 * processes :], "<u4").astype("<u8"))
-    rows = (np.cumsum(steps + 1) - 1).astype(np.int32)
     if not timed:
-        return Order(lengths, rows)
+        return untimed
     offset = _HEADER.size + size
     first = np.frombuffer(data, "<f8", processes, offset)
     body = inflate(data, offset + 8 * processes, 8 * count)
     gaps = _unzigzag(unshuffle(np.frombuffer(body, np.uint8), "<u8"))
     return Order(lengths, rows, _starts(lengths, first, gaps, duration[rows]))
+
+
+def decode_untimed(data: bytes) -> Order:
+    """Unpack who ran what in which order, without the starts."""
+    if len(data) < _HEADER.size or data[0] != VERSION:
+        raise BlockError("not an order block of a known version")
+    _, _, processes, count, size = _HEADER.unpack_from(data)
+    body = inflate(data[: _HEADER.size + size], _HEADER.size, 4 * processes + 4 * count)
+    raw = np.frombuffer(body, np.uint8)
+    lengths = raw[: 4 * processes].view("<u4").astype(np.int32)
+    steps = _unzigzag(unshuffle(raw[4 * processes :], "<u4").astype("<u8"))
+    return Order(lengths, (np.cumsum(steps + 1) - 1).astype(np.int32))
+
+
+def processes_of(data: bytes) -> int:
+    """Return how many processes an order block speaks of."""
+    if len(data) < _HEADER.size or data[0] != VERSION:
+        raise BlockError("not an order block of a known version")
+    return int(_HEADER.unpack_from(data)[2])
 
 
 def _gaps(

@@ -17,7 +17,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from projects.models import Project
-from results import bulk, days, problems, verdicts
+from results import bulk, days, problems, recounts, verdicts
 from results.details import store_details
 from results.leak_rows import FIELDS, rows_of
 from results.models import (
@@ -186,6 +186,7 @@ def store(prepared: Prepared) -> Stored:
     days.mark(
         run.project_id, {(run.day, run.branch_class), *([before] if before else [])}
     )
+    recounts.mark(run.project_id)
     return Stored(run.pk, same_as)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from datetime import UTC, datetime
 
 from results.queries.shapes import CursorError
@@ -32,6 +33,17 @@ def read(cursor: str, *kinds: type) -> list[int | str]:
     if any(isinstance(one, int) and abs(one) >= 2**63 for one in values):
         raise CursorError(f"no cursor of this list: {cursor[:80]!r}")
     return values
+
+
+def read_number(text: str, cursor: str) -> float:
+    """Return the float that a cursor holds as a text of `float.hex`."""
+    try:
+        number = float.fromhex(text)
+    except (ValueError, OverflowError) as error:
+        raise CursorError(f"no cursor of this list: {cursor[:80]!r}") from error
+    if not math.isfinite(number):
+        raise CursorError(f"no cursor of this list: {cursor[:80]!r}")
+    return number
 
 
 def write_moment(moment: datetime, pk: int) -> str:

@@ -20,6 +20,23 @@ class LeakDetail:
 
 
 @dataclass(frozen=True, slots=True)
+class Gated:
+    """What gates said of one test: since when, of which kinds, and how to mend it."""
+
+    test: int
+    number: int
+    kinds: list[str]
+    recipe: str
+    items: list[str]  # of the newest leak of each kind
+    runs: int
+    first_run: int
+    first_commit: str
+    first_pr: int | None
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class LeakRow:
     """One leak as a gate told it. `test` and `nodeid` are None at session level;
     `items` may be the first of `item_count`; `source`: payload or text."""

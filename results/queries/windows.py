@@ -7,13 +7,17 @@ that rests keeps its last figures, and its tests are not all gone.
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import Max, Q
 from django.utils import timezone
 
 from projects.models import Project
+from results.models import Run
 from results.summary import day_of
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 # A stamp that is hours ahead is a zone's doing; one further off is a wrong clock.
 _AHEAD = timedelta(days=1)
@@ -41,3 +45,16 @@ def ends_of(project_ids: list[int], *, now: datetime | None = None) -> dict[int,
         moment = newest or now
         ends[pk] = End(moment, day_of(moment, zone))
     return ends
+
+
+def runs_in(
+    project_id: int, *, window: int, now: datetime | None = None
+) -> QuerySet[Run]:
+    """Return the runs of the window's days, without those that somebody excluded."""
+    end = end_of(project_id, now=now).moment
+    return Run.objects.filter(
+        project_id=project_id,
+        started_at__gt=end - timedelta(days=window),
+        started_at__lte=end,
+        excluded_at=None,
+    )
