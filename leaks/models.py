@@ -57,6 +57,7 @@ class Leaker(models.Model):
     kinds = models.JSONField(default=list)  # of leaks, by the word of gates
     recipe = models.TextField(blank=True)
     ticket = models.TextField(blank=True)
+    owner = models.CharField(max_length=200, blank=True)
     first_run_id = models.BigIntegerField(null=True)
     first_commit = models.CharField(max_length=64, blank=True)
     first_pr = models.PositiveIntegerField(null=True)
@@ -65,6 +66,7 @@ class Leaker(models.Model):
     opened_at = models.DateTimeField(null=True)
     reopened_at = models.DateTimeField(null=True)
     fixed_at = models.DateTimeField(null=True)
+    fixed_commit = models.CharField(max_length=64, blank=True)  # by a person's word
     failed_results = models.FloatField(default=0.0)
     failed_runs = models.FloatField(default=0.0)
     lost_s = models.FloatField(default=0.0)
@@ -176,3 +178,25 @@ class Proof(models.Model):
 
     def __str__(self) -> str:
         return f"{self.result}: {self.leaker_id} before {self.victim_id}"
+
+
+class LeakerDecision(models.Model):
+    """What a person decided of a leaker, one row a change; never changed."""
+
+    class What(models.TextChoices):
+        STATE = "state"
+        FIX = "fix"
+        TICKET = "ticket"
+        OWNER = "owner"
+        NOTE = "note"
+
+    leaker = models.ForeignKey(Leaker, models.CASCADE, related_name="decisions")
+    at = models.DateTimeField()
+    by = models.CharField(max_length=200)
+    what = models.CharField(max_length=10, choices=What)
+    before = models.TextField(blank=True)
+    after = models.TextField(blank=True)
+    note = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.by}: {self.what} of leaker {self.leaker_id}"

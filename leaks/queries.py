@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from leaks.models import Leaker, LeakerState, Pair, PairKind, PairStatus, Proof, Verdict
+from leaks.models import (
+    Leaker,
+    LeakerSource,
+    LeakerState,
+    Pair,
+    PairKind,
+    PairStatus,
+    Proof,
+    Verdict,
+)
 from leaks.shapes import LeakerRow, PairRow, UnstableRow, VictimRow
 from results.queries import cursors
 from results.queries.rows import nodeids_of
@@ -33,15 +42,31 @@ def list_leakers(
     project_id: int,
     *,
     state: str | None = None,
+    kind: str | None = None,
+    source: str | None = None,
+    owner: str | None = None,
+    q: str | None = None,
     cursor: str | None = None,
     limit: int = 50,
 ) -> Page[LeakerRow]:
-    """List leakers, the dearest first; suspects only where their state is asked for."""
+    """List leakers, the dearest first; suspects only where their state is asked for.
+
+    `owner` "" is nobody; `q` is part of a node id; `kind` a whole one.
+    """
     rows = Leaker.objects.filter(project_id=project_id).select_related("test")
     if state is None:
         rows = rows.exclude(state=LeakerState.SUSPECTED)
     else:
         rows = rows.filter(state=state)
+    if source is not None:
+        rows = rows.filter(source__in=(source, LeakerSource.BOTH))
+    if owner is not None:
+        rows = rows.filter(owner=owner)
+    if q is not None:
+        rows = rows.filter(test__nodeid__icontains=q)
+    if kind is not None:
+        kinds_of = rows.values_list("pk", "kinds")
+        rows = rows.filter(pk__in=[pk for pk, kinds in kinds_of if kind in kinds])
     if cursor is not None:
         dear, pk = cursors.read(cursor, str, int)
         lost_s = cursors.read_number(str(dear), cursor)
@@ -57,6 +82,13 @@ def list_leakers(
 def get_leaker(leaker_id: int) -> LeakerRow | None:
     """Return one leaker."""
     rows = Leaker.objects.filter(pk=leaker_id).select_related("test")
+    told = _leakers(list(rows))
+    return told[0] if told else None
+
+
+def leaker_of(test_id: int) -> LeakerRow | None:
+    """Return the leaker that a test is, if it is one."""
+    rows = Leaker.objects.filter(test_id=test_id).select_related("test")
     told = _leakers(list(rows))
     return told[0] if told else None
 
@@ -106,6 +138,8 @@ def list_unstable(
     project_id: int,
     *,
     window: int = 30,
+    name: str | None = None,
+    q: str | None = None,
     cursor: str | None = None,
     limit: int = 50,
     now: datetime | None = None,
@@ -115,6 +149,10 @@ def list_unstable(
     rows = Verdict.objects.filter(
         project_id=project_id, last_failed__gt=end.moment - timedelta(days=window)
     ).select_related("test")
+    if name is not None:
+        rows = rows.filter(name=name)
+    if q is not None:
+        rows = rows.filter(test__nodeid__icontains=q)
     if cursor is not None:
         rows = rows.filter(rank__gt=cursors.read(cursor, int)[0])
     found = list(rows.order_by("rank")[: limit + 1])
@@ -165,6 +203,9 @@ def _leaker(row: Leaker, victims: list[PairRow]) -> LeakerRow:
         victims=victims,
         reproduce=_reproduce(row.test.nodeid, victims),
         method_version=row.method_version,
+        owner=row.owner,
+        fixed_at=row.fixed_at,
+        fixed_commit=row.fixed_commit,
     )
 
 
@@ -194,6 +235,7 @@ def _pair(pair: Pair, test: int, nodeid: str, groups: dict[int, str]) -> PairRow
         q_value=pair.q_value,
         lives_for=pair.lives_for,
         current=pair.current,
+        claimed_at=pair.claimed_at,
         group=group,
         evidence=pair.evidence,
     )

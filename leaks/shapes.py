@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from results.rates import Rate
 
 
+_CLAIMS = ("proven", "confirmed")
+
+
 @dataclass(frozen=True, slots=True)
 class PairRow:
     """A pair, seen from one side: `test` and `nodeid` are those of the other one."""
@@ -29,6 +32,7 @@ class PairRow:
     q_value: float
     lives_for: float | None
     current: bool
+    claimed_at: datetime | None = None
     group: list[str] = field(default_factory=list)  # node ids, itself included
     evidence: dict[str, Any] = field(default_factory=dict)  # Any: JSON
 
@@ -58,6 +62,14 @@ class LeakerRow:
     victims: list[PairRow]
     reproduce: str
     method_version: int
+    owner: str = ""
+    fixed_at: datetime | None = None
+    fixed_commit: str = ""
+
+    @property
+    def claimed(self) -> list[PairRow]:
+        """The victims that are claimed, not merely suspected."""
+        return [one for one in self.victims if one.status in _CLAIMS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +102,63 @@ class UnstableRow:
     missing: str
     evidence: dict[str, Any]  # Any: JSON
     flake_rate: Rate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeakerTotals:
+    """How many leakers are in each state; what the open ones cost; what to filter by."""
+
+    states: dict[str, int]
+    failed_runs: float
+    lost_s: float
+    kinds: list[str]
+    owners: list[str]
+
+    @property
+    def open(self) -> int:
+        return self.states.get("open", 0)
+
+    @property
+    def all(self) -> int:
+        """All that were ever more than a suspicion."""
+        return sum(n for state, n in self.states.items() if state != "suspected")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What is believed of a failing test: its class and, if any, its claimed leaker."""
+
+    test: int
+    name: str
+    leaker: int | None = None
+    leaker_test: int | None = None
+    leaker_nodeid: str = ""
+    status: str = ""
+    posterior: float = 0.0
+    since: str = ""  # the commit since which it fails
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    at: datetime
+    by: str
+    what: str
+    before: str
+    after: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRow:
+    """A reproduction from outside; `test` and `nodeid` are those of the victim."""
+
+    at: datetime
+    by: str
+    test: int
+    nodeid: str
+    result: str
+    how: str
+    command: str
+    runs: int | None
+    failed: int | None
+    commit: str
