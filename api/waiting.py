@@ -8,6 +8,7 @@ from __future__ import annotations
 from findings import storing as findings
 from ingest import claims
 from leaks import recounting as leaks
+from notify import fanning, sending
 from results.queries import state
 
 
@@ -18,4 +19,6 @@ def waiting(project_id: int | None = None) -> dict[str, int]:
         "findings": findings.waiting(project_id),
         **state.waiting(project_id),
         "leaks": leaks.waiting(project_id),
+        "events": fanning.waiting(project_id),
+        "deliver": sending.waiting(project_id),
     }

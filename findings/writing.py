@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from findings.models import Cluster, Finding
 from findings.ranks import rank_of
 from findings.rows import facts_of_row, fields_of
+from findings.signals import findings_written
 from findings.telling import facts_of
 from results.storable import storable
 
@@ -48,6 +49,8 @@ def write(
                 Finding(course=course, project_id=course.project_id, key=key, **values)
             )
     _upsert(changed)
+    if changed:
+        findings_written.send(Finding, course=course, rows=changed)
     gone = [row.pk for row in stored.values()]
     Finding.objects.filter(pk__in=gone).delete()
     Cluster.objects.filter(course=course, members=None).delete()

@@ -1,4 +1,4 @@
-"""Connects the inbox to the pipeline: the one signal of the project."""
+"""Connects what is written outside the pipeline, or for a later stage, to its wake-up."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from django.apps import AppConfig
 
 from ingest.signals import upload_received
+from notify.signals import work_waits
 
 
 class HealthboardConfig(AppConfig):
@@ -20,4 +21,8 @@ class HealthboardConfig(AppConfig):
         def wake_ingest(**_: Any) -> None:  # Any: what a signal carries
             tasks.wake("ingest")
 
+        def wake_notify(*, stage: str, **_: Any) -> None:  # Any: as above
+            tasks.wake(stage)
+
         upload_received.connect(wake_ingest, weak=False, dispatch_uid="wake ingest")
+        work_waits.connect(wake_notify, weak=False, dispatch_uid="wake notify")

@@ -67,6 +67,8 @@ STAGES: tuple[Stage, ...] = (
     Stage("classes", "ingest", "results.reclassifying", then=("days",)),
     Stage("days", "ingest", "results.days"),
     Stage("leaks", "analyse", "leaks.recounting"),
+    Stage("events", "notify", "notify.fanning", then=("deliver",)),
+    Stage("deliver", "notify", "notify.sending"),
     Stage("sweep", "analyse", "ingest.retention"),
     Stage("forget", "analyse", "results.retention"),
 )

@@ -7,6 +7,7 @@ by the file `secret-key` in the data directory (which `serve` makes).
 from __future__ import annotations
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,36 @@ HEALTHBOARD_RATE = _int("HEALTHBOARD_RATE", 50)
 HEALTHBOARD_BURST = _int("HEALTHBOARD_BURST", 200)
 HEALTHBOARD_METRICS_OPEN = _bool("HEALTHBOARD_METRICS_OPEN", default=False)
 HEALTHBOARD_LEASE_SECONDS = _int("HEALTHBOARD_LEASE_SECONDS", 120)
+
+
+def _networks(name: str) -> list[IPv4Network | IPv6Network]:
+    try:
+        return [ip_network(part) for part in _list(name, "")]
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"{name}: {error}; use networks such as 10.0.0.0/8,fd00::/8"
+        ) from error
+
+
+# Networks that webhooks may reach besides public addresses.
+HEALTHBOARD_WEBHOOK_ALLOW = _networks("HEALTHBOARD_WEBHOOK_ALLOW")
+
+# Without a host no mail is sent, and e-mail endpoints say so.
+HEALTHBOARD_MAIL_HOST = os.environ.get("EMAIL_HOST", "")
+DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL") or "healthboard@localhost"
+MAILERS = {
+    "default": {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {
+            "host": HEALTHBOARD_MAIL_HOST,
+            "port": _int("EMAIL_PORT", 25),
+            "username": os.environ.get("EMAIL_HOST_USER", ""),
+            "password": os.environ.get("EMAIL_HOST_PASSWORD", ""),
+            "use_tls": _bool("EMAIL_USE_TLS", default=False),
+            "timeout": 20,
+        },
+    }
+}
 
 LOGGING = {
     "version": 1,

@@ -1,4 +1,8 @@
+"""Connects what lower layers say inside their transactions to the outbox."""
+
 from __future__ import annotations
+
+from importlib import import_module
 
 from django.apps import AppConfig
 
@@ -6,3 +10,21 @@ from django.apps import AppConfig
 class NotifyConfig(AppConfig):
     name = "notify"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        # The receivers need the models, which are not there when this file is read.
+        for signals, name, module, receiver in _CONNECTED:
+            signal = getattr(import_module(signals), name)
+            heard = getattr(import_module(module), receiver)
+            signal.connect(heard, dispatch_uid=f"notify {name}")
+
+
+_CONNECTED = (
+    ("results.signals", "run_summarised", "notify.runs", "run_was_summarised"),
+    (
+        "findings.signals",
+        "findings_written",
+        "notify.findings",
+        "findings_were_written",
+    ),
+)

@@ -24,6 +24,7 @@ class Options:
     keep_bodies_days: int = 90
     keep_facts_days: int = 400
     window_days: int = 30
+    incomplete_hours: int = 6  # after its last upload a run is told of as incomplete
     recognisers: tuple[OwnPattern, ...] = ()  # of gates' failures in reports
     due_p0_days: int = 1  # until a finding of this severity is due
     due_p1_days: int = 7

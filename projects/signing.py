@@ -1,8 +1,8 @@
 """Signing secrets of a project: which are valid now, and their rotation.
 
-Guarantees: a secret is good for one thing alone, either the project's uploads (no
-`route`) or the webhook route of that path; after a rotation the one before is valid for
-24 hours more.
+Guarantees: a secret is good for one thing alone: the project's uploads (no `route`),
+the webhook route of that path, or what is sent to an endpoint; after a rotation the one
+before is valid for 24 hours more.
 """
 
 from __future__ import annotations
@@ -35,12 +35,17 @@ def secrets_of(project: Project, *, now: datetime, route: str = "") -> QuerySet[
     ).order_by("-id")
 
 
-def rotate(project: Project, *, now: datetime, route: str = "") -> str:
-    """Make a new secret; the ones before stay valid for 24 hours more."""
-    value = secrets.token_urlsafe(32)
+def rotate(project: Project, *, now: datetime, route: str = "", value: str = "") -> str:
+    """Make a new secret, or take `value`; those before are valid for 24 hours more."""
+    value = value or secrets.token_urlsafe(32)
     with transaction.atomic():
         Secret.objects.filter(project=project, route=route, expires_at=None).update(
             expires_at=now + ROTATION
         )
         Secret.objects.create(project=project, route=route, value=value)
     return value
+
+
+def forget(project: Project, *, route: str) -> None:
+    """Delete the secrets of what is no longer there."""
+    Secret.objects.filter(project=project, route=route).delete()
