@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from ninja import Field, Query, Router
 from ninja.responses import Response
 
@@ -13,9 +14,18 @@ from api.addresses import test_url
 from api.paging import Paged
 from api.parameters import MAX_PATH_NUMBER, Days, Text
 from api.problems import FieldError, Invalid, NotFound
-from api.shapes import CaseShape, HistoryShape, Listing, RateShape, StatsShape
+from api.shapes import (
+    CaseShape,
+    DecisionsShape,
+    HistoryShape,
+    Listing,
+    RateShape,
+    StatsShape,
+)
 from results.queries import cases as facts
 from results.queries import shapes
+from review import owners, standings
+from review.standings import Held
 
 router = Router(tags=["tests"])
 
@@ -49,7 +59,7 @@ def list_tests(
         if found is not None:
             found = facts.get_case(found.id, window=filters.window)
         items = [found] if found and _fits(found, filters) else []
-        return Listing[CaseShape](items=[_case(row) for row in items], next=None)
+        return Listing[CaseShape](items=_cases(project.pk, items), next=None)
     page = facts.list_cases(
         project.pk,
         q=filters.q,
@@ -59,13 +69,13 @@ def list_tests(
         cursor=filters.cursor,
         limit=filters.limit,
     )
-    return Listing[CaseShape](items=[_case(row) for row in page.items], next=page.next)
+    return Listing[CaseShape](items=_cases(project.pk, page.items), next=page.next)
 
 
 @router.get("/tests/{number:id}", response=CaseShape)
 def get_test(request: HttpRequest, id: int) -> CaseShape:
     """One test with its statistics of the last 30 days."""
-    return _case(_case_by_id(request, id))
+    return _one(_case_by_id(request, id))
 
 
 @router.get("/tests/{number:id}/history", response=Listing[HistoryShape])
@@ -87,7 +97,7 @@ def get_named_history(
     project = project_of(asker_of(request), p)
     whole = exact(project.pk, test + HISTORY)
     if whole is not None:  # a node id may itself end so: `/history` is matched last
-        return Response(_case(whole).dict(), content_type=JSON)
+        return Response(_one(whole).dict(), content_type=JSON)
     return _history(case_in(project.pk, test), paged)
 
 
@@ -95,7 +105,7 @@ def get_named_history(
 def get_named_test(request: HttpRequest, p: str, test: str) -> CaseShape:
     """One test by its id or encoded node id."""
     project = project_of(asker_of(request), p)
-    return _case(case_in(project.pk, test))
+    return _one(case_in(project.pk, test))
 
 
 def _case_by_id(request: HttpRequest, case_id: int) -> shapes.CaseRow:
@@ -152,7 +162,22 @@ def _history(row: shapes.CaseRow, paged: Paged) -> Listing[HistoryShape]:
     return Listing[HistoryShape](items=items, next=page.next)
 
 
-def _case(row: shapes.CaseRow) -> CaseShape:
+def _one(row: shapes.CaseRow) -> CaseShape:
+    return _cases(row.project_id, [row])[0]
+
+
+def _cases(project_id: int, rows: list[shapes.CaseRow]) -> list[CaseShape]:
+    """Put beside each test who owns it, and what was decided of it."""
+    held = standings.held_of(project_id, [row.id for row in rows], now=timezone.now())
+    files = owners.by_file(project_id, (row.file for row in rows))
+    return [
+        _case(row, held.get(row.id), owners.owner_of(row.id, row.file, held, files))
+        for row in rows
+    ]
+
+
+def _case(row: shapes.CaseRow, held: Held | None, owner: str) -> CaseShape:
+    decided = held.state if held else None
     return CaseShape(
         id=row.id,
         nodeid=row.nodeid,
@@ -161,12 +186,28 @@ def _case(row: shapes.CaseRow) -> CaseShape:
         suite=row.suite or None,
         name=row.name,
         params=row.params or None,
-        owner=None,
-        state=row.state,
+        owner=owner or None,
+        state=decided or row.state,
+        decisions=_decisions(held),
         first_seen=row.first_seen,
         last_seen=row.last_seen,
         stats=_stats(row.stats),
         url=test_url(row.id),
+    )
+
+
+def _decisions(held: Held | None) -> DecisionsShape:
+    held = held or Held(0)
+    return DecisionsShape(
+        quarantined_until=held.quarantined_until if held.quarantined else None,
+        muted=held.muted,
+        muted_until=held.muted_until if held.muted else None,
+        muted_failures=held.muted_failures if held.muted else None,
+        accepted_reason=held.accepted_reason if held.accepted else None,
+        fix_by=held.fix_by,
+        ticket=held.ticket or None,
+        fixed_at=held.fixed_at,
+        fixed_commit=held.fixed_commit or None,
     )
 
 

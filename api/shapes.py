@@ -231,6 +231,24 @@ class StatsShape(Schema):
     p95_s: float | None
 
 
+class DecisionsShape(Schema):
+    """What people decided of a test, where it holds now."""
+
+    quarantined_until: datetime | None = Field(
+        description="until then its failures fail no build"
+    )
+    muted: bool = Field(description="nobody is told of its failures")
+    muted_until: datetime | None
+    muted_failures: int | None = Field(
+        description="the mute ends when it failed more often than this"
+    )
+    accepted_reason: str | None
+    fix_by: date | None
+    ticket: str | None
+    fixed_at: datetime | None = Field(description="from when on it is counted anew")
+    fixed_commit: str | None
+
+
 class CaseShape(Schema):
     id: int
     nodeid: str
@@ -240,7 +258,11 @@ class CaseShape(Schema):
     name: str
     params: str | None
     owner: str | None
-    state: str = Field(description="active, or gone: not seen for 30 days")
+    state: str = Field(
+        description="by decision quarantined, muted, accepted or fixed; else active, "
+        "or gone: not seen for 30 days"
+    )
+    decisions: DecisionsShape
     first_seen: datetime
     last_seen: datetime
     stats: StatsShape

@@ -11,6 +11,7 @@ from ninja.errors import HttpError, ValidationError
 from api import (
     cases,
     findings,
+    gate,
     leakers,
     leaks,
     problems,
@@ -48,6 +49,7 @@ for module in (
     project_list,
     uploads,
     runs,
+    gate,
     cases,
     leakers,
     leaks,

@@ -31,11 +31,11 @@ def days_of(project_id: int, *, today: date, window: int) -> list[DayColumns]:
         date__lte=today,
     )
     found = rows.values_list("data", flat=True)
-    return [_decoded(bytes(data)) for data in found if data]
+    return [decoded(bytes(data)) for data in found if data]
 
 
 @lru_cache(maxsize=256)
-def _decoded(data: bytes) -> DayColumns:
+def decoded(data: bytes) -> DayColumns:
     """A day's bytes never change their meaning, so the same bytes are unpacked once."""
     return day_columns.decode(data)
 

@@ -81,10 +81,10 @@ def _point(day: date, metric: Metric, totals: Sequence[Totals]) -> TrendPoint:
         return TrendPoint(day, failed, _sum(totals, "tests"), runs)
     seconds = sorted(value for one in totals for value in one.get("durations", []))
     share = 0.5 if metric is Metric.DURATION_P50 else 0.95
-    return TrendPoint(day, _quantile(seconds, share), len(seconds), runs)
+    return TrendPoint(day, quantile(seconds, share), len(seconds), runs)
 
 
-def _quantile(rising: Sequence[float], share: float) -> float | None:
+def quantile(rising: Sequence[float], share: float) -> float | None:
     """Interpolate between the two nearest values."""
     if not rising:
         return None
