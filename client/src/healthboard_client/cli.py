@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
         return int(done.code or 0)
     console = Console(sys.stdout, sys.stderr)
     try:
-        # Loaded when asked for: `shards` needs no TLS, and help needs nothing.
+        # Loaded when asked for: help and a wrong option need no HTTP and no TLS.
         command = import_module(f"healthboard_client.{options.command}")
         return int(command.run(options, console))
     except Misuse as error:

@@ -119,15 +119,19 @@ def _shard(text: str) -> dict[str, int]:
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:
     """Runs of one name and another environment are other runs."""
-    system = _SYSTEMS.get(sys.platform, sys.platform)
-    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    environment = {"os": system, "python": python}
+    environment = here()
     for pair in options.env or []:
         name, equals, value = pair.partition("=")
         if not name or not equals:
             raise Misuse(f"--env must be NAME=VALUE, not {pair!r}")
         environment[name] = value
     return {name: value for name, value in environment.items() if value}
+
+
+def here() -> dict[str, str]:
+    """Return the environment as far as this process knows it."""
+    system = _SYSTEMS.get(sys.platform, sys.platform)
+    return {"os": system, "python": f"{sys.version_info[0]}.{sys.version_info[1]}"}
 
 
 def _take(found: Gathered, name: str, value: Any) -> None:
