@@ -120,6 +120,11 @@ def chunk_slice(tests: NDArray[np.int32], chunk: int) -> slice:
 
 def encode(columns: Columns) -> bytes:
     """Pack the results of one chunk; durations are rounded to the unit that fits."""
+    return encode_rounded(columns)[0]
+
+
+def encode_rounded(columns: Columns) -> tuple[bytes, NDArray[np.float64]]:
+    """Pack the results of one chunk; return the durations as `decode` gives them, too."""
     ticks, unit = _ticks(columns.duration)
     body = b"".join(
         (
@@ -129,7 +134,8 @@ def encode(columns: Columns) -> bytes:
             shuffle(ticks),
         )
     )
-    return _BLOCK.pack(VERSION, unit, len(columns)) + deflate(body)
+    data = _BLOCK.pack(VERSION, unit, len(columns)) + deflate(body)
+    return data, _durations(ticks, _UNITS[unit])
 
 
 def decode(data: bytes, tests: NDArray[np.int32]) -> Columns:
@@ -140,14 +146,12 @@ def decode(data: bytes, tests: NDArray[np.int32]) -> Columns:
     body = inflate(data, _BLOCK.size, 8 * count)
     raw = np.frombuffer(body, np.uint8)
     ticks = unshuffle(raw[4 * count :], "<u4")
-    duration = ticks * unit
-    duration[ticks == _UNKNOWN] = np.nan
     return Columns(
         tests,
         raw[:count],
         raw[count : 2 * count],
         unshuffle(raw[2 * count : 4 * count], "<u2"),
-        duration,
+        _durations(ticks, unit),
     )
 
 
@@ -238,6 +242,12 @@ def _header(data: bytes) -> tuple[int, float]:
         raise BlockError("not a block of a known version")
     _, unit, count = _BLOCK.unpack_from(data)
     return count, _UNITS[unit]
+
+
+def _durations(ticks: NDArray[np.uint32], unit: float) -> NDArray[np.float64]:
+    duration = (ticks * unit).astype(np.float64, copy=False)
+    duration[ticks == _UNKNOWN] = np.nan
+    return duration
 
 
 def _ticks(duration: NDArray[np.float64]) -> tuple[NDArray[np.uint32], int]:

@@ -17,16 +17,23 @@ if TYPE_CHECKING:
 
 
 def insert(
-    model: type[models.Model], names: Sequence[str], rows: Sequence[Row]
+    model: type[models.Model],
+    names: Sequence[str],
+    rows: Sequence[Row],
+    *,
+    ignore: Sequence[str] = (),
 ) -> None:
-    """Insert rows: by COPY on PostgreSQL, by `executemany` elsewhere."""
+    """Insert rows: by COPY on PostgreSQL, by `executemany` elsewhere.
+
+    `ignore` is the key of which rows may be there already; they stay as they are.
+    """
     if not rows:
         return
     fields = [model._meta.get_field(name) for name in names]
     quote = connection.ops.quote_name
     table = quote(model._meta.db_table)
     columns = ", ".join(quote(field.column) for field in fields)  # type: ignore[union-attr,arg-type]
-    if connection.vendor == "postgresql":
+    if connection.vendor == "postgresql" and not ignore:
         with (
             connection.cursor() as cursor,
             cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy,
@@ -36,6 +43,10 @@ def insert(
         return
     marks = ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608
+    if ignore:
+        unique: list[Any] = [model._meta.get_field(name) for name in ignore]
+        key = ", ".join(quote(field.column) for field in unique)
+        statement += f" ON CONFLICT ({key}) DO NOTHING"
     prepare = [_preparer(field) for field in fields]
     with connection.cursor() as cursor:
         cursor.executemany(

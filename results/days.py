@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
-from results import day_columns
+from results import day_columns, statements
 from results.day_totals import rebuild
 from results.models import Day
 from results.sightings import move_last_seen
@@ -37,15 +37,13 @@ LONGEST_BACKOFF = timedelta(hours=1)
 def mark(project_id: int, days: Iterable[tuple[date, str]]) -> None:
     """Mark days to be rebuilt; part of the transaction that changes their runs."""
     for day, branch_class in sorted(days):
-        mine = Day.objects.filter(
-            project_id=project_id, date=day, branch_class=branch_class
+        statements.upsert(
+            Day(project_id=project_id, date=day, branch_class=branch_class),
+            key=("project", "date", "branch_class"),
+            rise="marks",
+            put=("dirty",),
+            returning=("id",),
         )
-        change = {"dirty": True, "marks": F("marks") + 1}
-        if mine.update(**change):
-            continue
-        row = Day(project_id=project_id, date=day, branch_class=branch_class)
-        Day.objects.bulk_create([row], ignore_conflicts=True)
-        mine.update(**change)
 
 
 def claim(now: datetime) -> Day | None:

@@ -13,17 +13,29 @@ from typing import TYPE_CHECKING
 
 from formats.fingerprints import fingerprint
 from formats.outcomes import CODE, FAILING, Outcome
+from results import bulk
 from results.models import Detail
 from results.storable import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from formats.report import TestResult
+    from results.bulk import Row
 
 MOST_TEXT = 64 * 1024  # characters; half of it from each end
 MOST_MESSAGE = 4_000
 _AT_ONCE = 500
+_FIELDS = (
+    "project",
+    "digest",
+    "message",
+    "fingerprint",
+    "fingerprint_version",
+    "title",
+    "text",
+    "text_bytes",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +60,20 @@ class _Text:
 
 
 def store_details(
-    project_id: int, results: Sequence[TestResult], test_ids: Sequence[int]
+    project_id: int, results: Iterable[tuple[TestResult, int]]
 ) -> list[Told]:
-    """Store the texts that are new to the project; return who points at which."""
-    found = list(_texts(results, test_ids))
+    """Store the texts that are new to the project; return who points at which.
+
+    Each result with the id of its test case; those without a text may be left out.
+    """
+    found = list(_texts(results))
     by_digest = {digest: text for *_, digest, text in found}
     known = _read(project_id, list(by_digest))
     new = sorted(by_digest.keys() - known.keys())
     if new:
         # In the order of the digest, so that two workers never wait for each other.
         rows = [_row(project_id, digest, by_digest[digest]) for digest in new]
-        Detail.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_AT_ONCE)
+        bulk.insert(Detail, _FIELDS, rows, ignore=("project", "digest"))
         known |= _read(project_id, new)
     return [
         Told(test_id, attempt, CODE[outcome], known[digest])
@@ -71,12 +86,9 @@ def unpack_text(data: bytes | memoryview | None) -> str:
 
 
 def _texts(
-    results: Sequence[TestResult], test_ids: Sequence[int]
+    results: Iterable[tuple[TestResult, int]],
 ) -> Iterator[tuple[int, int, Outcome, bytes, _Text]]:
-    for result, test_id in zip(results, test_ids, strict=True):
-        passed = result.outcome is Outcome.PASSED
-        if passed and not (result.attempts or result.gated):
-            continue
+    for result, test_id in results:
         for number, attempt in enumerate(result.attempts, start=1):
             if _is_told(attempt.outcome, attempt.message, attempt.text):
                 text = _Text(attempt.message, attempt.text)
@@ -102,22 +114,22 @@ def _read(project_id: int, digests: Sequence[bytes]) -> dict[bytes, int]:
     return found
 
 
-def _row(project_id: int, digest: bytes, told: _Text) -> Detail:
+def _row(project_id: int, digest: bytes, told: _Text) -> Row:
     group = fingerprint(told.message, told.text)
     message, text = storable(told.message), storable(told.text)
     if len(message) > MOST_MESSAGE:
         text = f"{message}\n\n{text}" if text else message
         message = message[:MOST_MESSAGE] + "…"
     kept = cut(text)
-    return Detail(
-        project_id=project_id,
-        digest=digest,
-        message=message,
-        fingerprint=group.digest,
-        fingerprint_version=group.version,
-        title=storable(group.title),
-        text=zlib.compress(kept.encode(), 6) if kept else None,
-        text_bytes=len(text.encode()),
+    return (
+        project_id,
+        digest,
+        message,
+        group.digest,
+        group.version,
+        storable(group.title),
+        zlib.compress(kept.encode(), 6) if kept else None,
+        len(text.encode()),
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from results.blocks import Columns
-    from results.models import Run, Shard
+    from results.models import Shard
 
 _AT_ONCE = 500
 _FIELDS = (
@@ -67,10 +67,10 @@ class Leaking:
 
 
 def settle_leaks(
-    run: Run, shards: Sequence[Shard], columns: Mapping[int, Columns]
+    run_id: int, shards: Sequence[Shard], columns: Mapping[int, Columns]
 ) -> Leaking:
     """Decide which leaks count, store it where it changed, and count them."""
-    rows = Leak.objects.filter(run=run).order_by("pk").values_list(*_FIELDS)
+    rows = Leak.objects.filter(run_id=run_id).order_by("pk").values_list(*_FIELDS)
     told = [
         _Told(*row)._replace(what=bytes(row[8]), content=bytes(row[9])) for row in rows
     ]

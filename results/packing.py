@@ -30,12 +30,18 @@ _FAILS = np.array([outcome in FAILING for outcome in BY_CODE])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """`columns` are as `decode` will give them: durations are rounded already."""
+    """`columns` are as `decode` will give them: durations are rounded already.
+
+    `telling` are the places (in the results) of what may have a text.
+    """
 
     columns: Columns
-    roster: bytes
     roster_digest: bytes
     blocks: list[tuple[int, bytes]]  # (chunk, data); chunk -1 is the order
+    telling: list[int]
+
+    def roster(self) -> bytes:
+        return blocks.encode_roster(self.columns.tests)
 
     @property
     def failing(self) -> int:
@@ -53,36 +59,40 @@ def pack(
     `leaking` are the numbers of those that leak by a gate's word.
     """
     by_number = np.argsort(numbers, kind="stable")
-    columns = _columns(results, numbers).take(by_number)
+    telling = [
+        place
+        for place, result in enumerate(results)
+        if result.outcome is not Outcome.PASSED
+        or result.attempts
+        or result.flaky
+        or result.gated
+    ]
+    columns = _columns(results, numbers, telling).take(by_number)
     if leaking:
         marked = np.isin(columns.tests, np.fromiter(leaking, np.int64))
         columns.flags[marked] |= np.uint8(Flag.LEAKING)
     packed: list[tuple[int, bytes]] = []
-    pieces: list[Columns] = []
     for chunk, part in blocks.slices(columns.tests):
-        piece = columns.take(part)
-        data = blocks.encode(piece)
+        data, columns.duration[part] = blocks.encode_rounded(columns.take(part))
         packed.append((chunk, data))
-        pieces.append(blocks.decode(data, piece.tests))
-    stored = blocks.join(pieces)
     order = _order(results, by_number)
     if order is not None:
-        data = order_blocks.encode(order, stored.duration)
+        data = order_blocks.encode(order, columns.duration)
         packed.append((order_blocks.CHUNK, data))
-    roster = blocks.encode_roster(columns.tests)
     digest = hashlib.blake2b(columns.tests.tobytes(), digest_size=16).digest()
-    return Packed(stored, roster, digest, packed)
+    return Packed(columns, digest, packed, telling)
 
 
-def _columns(results: Sequence[TestResult], numbers: NDArray[np.int32]) -> Columns:
+def _columns(
+    results: Sequence[TestResult], numbers: NDArray[np.int32], telling: Sequence[int]
+) -> Columns:
     count = len(results)
     outcome = np.full(count, CODE[Outcome.PASSED], np.uint8)
     attempts = np.ones(count, np.uint16)
     flags = np.zeros(count, np.uint8)
-    # Nearly all passed, as ever: only the others are looked at one by one.
-    for place, result in enumerate(results):
-        if result.outcome is not Outcome.PASSED:
-            outcome[place] = CODE[result.outcome]
+    for place in telling:
+        result = results[place]
+        outcome[place] = CODE[result.outcome]
         if result.attempts:
             attempts[place] = min(len(result.attempts) + 1, _MOST_ATTEMPTS)
             flags[place] = _history_of(result)
@@ -104,22 +114,33 @@ def _history_of(result: TestResult) -> int:
 
 def _order(results: Sequence[TestResult], by_number: NDArray[np.intp]) -> Order | None:
     """Return who ran what in which order; None where no process is known."""
-    count = len(results)
-    process = np.array([result.process for result in results], np.int64)
+    process = np.array([result.process for result in results], np.int32)
     known = np.flatnonzero(process >= 0)
     if not len(known):
         return None
-    position = np.array([result.position for result in results], np.int64)
-    starts = np.array([result.start for result in results], np.float64)
-    timed = bool(np.isfinite(starts[known]).all())
-    # The place is the source's word; where it gives none the start decides.
-    start = starts[known] if timed else np.zeros(len(known))
-    ran = known[np.lexsort((known, start, position[known], process[known]))]
-    place = np.empty(count, np.int64)
-    place[by_number] = np.arange(count)
+    position = np.array([result.position for result in results], np.int64)[known]
+    starts = _starts(results, known)
+    ran = known
+    # As a report stands in its file: one process, in order.
+    if process[known].any() or not (np.diff(position) > 0).all():
+        # The place is the source's word; where it gives none the start decides.
+        start = np.zeros(len(known)) if starts is None else starts[known]
+        ran = known[np.lexsort((known, start, position, process[known]))]
+    place = np.empty(len(results), np.int64)
+    place[by_number] = np.arange(len(results))
     lengths = np.bincount(process[ran])
     return Order(
         lengths.astype(np.int32),
         place[ran].astype(np.int32),
-        starts[ran] if timed else None,
+        None if starts is None else starts[ran],
     )
+
+
+def _starts(
+    results: Sequence[TestResult], known: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """Return when each result started; None unless all known ones say so."""
+    if results[known[0]].start is None:
+        return None
+    starts = np.array([result.start for result in results], np.float64)
+    return starts if np.isfinite(starts[known]).all() else None

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from results import days
+from results import days, statements
 from results.models import Classification, Run
 from results.summary import branch_class, day_of
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from projects.models import Project
+    from results.summary import Rules
 
 _AT_ONCE = 500
 # Done twice it does no harm, so neither is long.
@@ -47,12 +48,10 @@ class Claimed:
     lease: datetime
 
 
-def remember(project: Project) -> None:
+def remember(project_id: int, rules: Rules) -> None:
     """Note by which settings the first run of a project is classified."""
-    row = Classification(
-        project=project, zone=project.zone, default_branch=project.default_branch
-    )
-    Classification.objects.bulk_create([row], ignore_conflicts=True)
+    row = Classification(project_id=project_id, **rules._asdict())
+    statements.insert(row, key=("project",), returning="project")
 
 
 def claim(now: datetime) -> Claimed | None:

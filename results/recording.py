@@ -13,11 +13,18 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import F
 from django.utils import timezone
 
 from projects.models import Project
-from results import bulk, days, problems, recounts, verdicts
+from results import (
+    bulk,
+    days,
+    problems,
+    recounts,
+    row_fields,
+    statements,
+    verdicts,
+)
 from results.details import store_details
 from results.leak_rows import FIELDS, rows_of
 from results.models import (
@@ -26,14 +33,12 @@ from results.models import (
     Leak,
     Roster,
     Run,
-    RunOutcome,
     Shard,
     TestCase,
 )
 from results.packing import pack
 from results.reclassifying import remember
-from results.storable import storable
-from results.summary import branch_class, day_of, summarise
+from results.summary import Held, Rules, summarise
 from results.testcases import resolve
 
 if TYPE_CHECKING:
@@ -94,21 +99,21 @@ def prepare(
         received_at=received_at,
     )
     shard = {
-        **_place(context),
+        **row_fields.place(context),
         "started_at": start[0],
         "started_from": start[1],
         "received_at": received_at,
         "kinds": sorted(set(kinds)),
         "file_digests": sorted(set(file_digests)),
-        "damage": [_clean(asdict(one)) for one in damage],
-        "notes": [_clean(asdict(note)) for note in notes[:MOST_NOTES]],
+        "damage": [row_fields.clean(asdict(one)) for one in damage],
+        "notes": [row_fields.clean(asdict(note)) for note in notes[:MOST_NOTES]],
     }
     facts = _prepare_facts(project, contribution, seen_at=start[0])
     return Prepared(
         project,
         upload_id,
-        _run_key(context, upload_id),
-        _new_run(project, context, *start),
+        row_fields.run_key(context, upload_id),
+        row_fields.new_run(project, context, *start),
         shard | facts.shard,
         facts.packed,
         facts.told,
@@ -138,7 +143,7 @@ def _prepare_facts(
     """Resolve, pack and store what nothing depends on yet."""
     if contribution is None:
         return _Facts({})
-    shard = _contributed(contribution)
+    shard = row_fields.contributed(contribution)
     results = contribution.results
     leaking = [leak.case for leak in contribution.leaks if leak.case is not None]
     if not results and not contribution.leaks:
@@ -146,7 +151,9 @@ def _prepare_facts(
     resolved = resolve(project.pk, [*results, *leaking], seen_at=seen_at)
     count = len(results)
     leaks = rows_of(
-        contribution.leaks, resolved.ids[count:], resolved.numbers[count:].tolist()
+        contribution.leaks,
+        resolved.ids[count:].tolist(),
+        resolved.numbers[count:].tolist(),
     )
     shard["leaks_raised"] = sum(leak.raised for leak in leaks)
     if not results:
@@ -158,7 +165,9 @@ def _prepare_facts(
         "failing": packed.failing,
         "roster_id": _roster(project, packed),
     }
-    told = store_details(project.pk, results, resolved.ids[:count])
+    # Nearly all passed, and have nothing to tell.
+    some = [(results[place], int(resolved.ids[place])) for place in packed.telling]
+    told = store_details(project.pk, some)
     return _Facts(shard, packed, told, leaks, resolved.made)
 
 
@@ -166,8 +175,8 @@ def store(prepared: Prepared) -> Stored:
     """Write what was prepared; the caller's transaction must be open."""
     now = timezone.now()
     run = _hold_run(prepared, now)
-    before = (run.day, run.branch_class) if run.version > 1 else None
-    shard, same_as = _write_shard(prepared, run)
+    others = _others(run, prepared.upload_id)
+    shard, same_as = _write_shard(prepared, run, others)
     fresh = {}
     if prepared.packed is not None and same_as is None:
         fresh[shard.pk] = prepared.packed.columns
@@ -180,43 +189,65 @@ def store(prepared: Prepared) -> Stored:
             number__gte=prepared.made.start,
             number__lt=prepared.made.stop,
         ).update(first_run_id=run.pk)
-    # Its settings may have changed since the upload was claimed.
-    project = Project.objects.get(pk=prepared.project.pk)
-    summarise(run, project, fresh=fresh, now=now)
-    days.mark(
-        run.project_id, {(run.day, run.branch_class), *([before] if before else [])}
+    shards = sorted([*others, shard], key=lambda one: one.upload_id)
+    place = summarise(
+        run,
+        shards,
+        _rules(prepared.project),
+        fresh=fresh,
+        leaks=bool(others or prepared.leaks),
+        now=now,
     )
+    before = [] if run.new else [(run.day, run.branch_class)]
+    days.mark(run.project_id, {place, *before})
     recounts.mark(run.project_id)
     return Stored(run.pk, same_as)
 
 
-def _hold_run(prepared: Prepared, now: datetime) -> Run:
+def _hold_run(prepared: Prepared, now: datetime) -> Held:
     """Return the run, made if need be, and hold it until the transaction ends."""
-    mine = Run.objects.filter(project=prepared.project, **prepared.run_key)
-    if not mine.update(version=F("version") + 1):
-        row = Run(
-            project=prepared.project,
-            created_at=now,
-            updated_at=now,
-            **prepared.run_key,
-            **prepared.run,
-        )
-        Run.objects.bulk_create([row], ignore_conflicts=True)
-        mine.update(version=F("version") + 1)
-        remember(prepared.project)
-    return mine.get()
-
-
-def _write_shard(prepared: Prepared, run: Run) -> tuple[Shard, int | None]:
-    """Replace this upload's shard and all that hangs on it."""
-    old = Shard.objects.filter(upload_id=prepared.upload_id).first()
-    shard = Shard(
-        run=run,
-        upload_id=prepared.upload_id,
-        pk=old.pk if old else None,
-        **prepared.shard,
+    project = prepared.project
+    row = Run(
+        project=project,
+        created_at=now,
+        updated_at=now,
+        version=1,
+        **prepared.run_key,
+        **prepared.run,
     )
-    same_as = _already_stored(shard)
+    pk, version, day, branch = statements.upsert(
+        row,
+        key=("project", "name", "environment_key", "own_upload"),
+        rise="version",
+        returning=("id", "version", "day", "branch_class"),
+    )
+    return Held(pk, project.pk, version == 1, day, branch)
+
+
+def _others(run: Held, upload_id: int) -> list[Shard]:
+    """Return what other uploads have said of the run."""
+    if run.new:
+        return []
+    return list(Shard.objects.filter(run_id=run.pk).exclude(upload_id=upload_id))
+
+
+def _rules(project: Project) -> Rules:
+    """Return the settings of now: they may have changed since the upload was claimed."""
+    mine = Project.objects.filter(pk=project.pk)
+    fields = ("zone", "default_branch", "classification__zone")
+    zone, branch, known = mine.values_list(*fields).get()
+    rules = Rules(zone, branch)
+    if not known:
+        remember(project.pk, rules)
+    return rules
+
+
+def _write_shard(
+    prepared: Prepared, run: Held, others: Sequence[Shard]
+) -> tuple[Shard, int | None]:
+    """Write this upload's shard; what it said before, and all that hangs on it, goes."""
+    shard = Shard(run_id=run.pk, upload_id=prepared.upload_id, **prepared.shard)
+    same_as = _already_stored(shard, others)
     if same_as is not None:
         shard.same_as_upload = same_as
         shard.roster = None
@@ -226,35 +257,43 @@ def _write_shard(prepared: Prepared, run: Run) -> tuple[Shard, int | None]:
         shard.only_in_report = shard.only_in_trace = 0
         note = problems.already_stored(same_as)
         shard.notes = [{"code": "already-stored", "message": note, "line": None}]
-    if old is not None:
-        Failure.objects.filter(run_id=old.run_id, shard=old).delete()
-        Block.objects.filter(shard=old).delete()
-        Leak.objects.filter(shard=old).delete()
-    shard.save(force_insert=old is None, force_update=old is not None)
+    pk = statements.insert(shard, key=("upload_id",))
+    if pk is None:
+        _replace(shard)
+    else:
+        shard.pk = pk
     return shard, same_as
 
 
-def _already_stored(shard: Shard) -> int | None:
+def _replace(shard: Shard) -> None:
+    old = Shard.objects.get(upload_id=shard.upload_id)
+    Failure.objects.filter(run_id=old.run_id, shard=old).delete()
+    Block.objects.filter(shard=old).delete()
+    Leak.objects.filter(shard=old).delete()
+    shard.pk = old.pk
+    shard.save(force_update=True)
+
+
+def _already_stored(shard: Shard, others: Sequence[Shard]) -> int | None:
     """Return the other upload of the same part that has stored all these files."""
     mine = set(shard.file_digests)
     if not mine or not shard.kinds:
         return None
-    others = Shard.objects.filter(
-        run=shard.run,
-        job=shard.job,
-        index=shard.index,
-        attempt=shard.attempt,
-        same_as_upload=None,
-    ).exclude(upload_id=shard.upload_id)
-    for upload, kinds, digests in others.order_by("upload_id").values_list(
-        "upload_id", "kinds", "file_digests"
-    ):
-        if kinds and mine <= set(digests):
-            return int(upload)
-    return None
+    return min(
+        (
+            one.upload_id
+            for one in others
+            if (one.job, one.index, one.attempt)
+            == (shard.job, shard.index, shard.attempt)
+            and one.same_as_upload is None
+            and one.kinds
+            and mine <= set(one.file_digests)
+        ),
+        default=None,
+    )
 
 
-def _write_facts(prepared: Prepared, run: Run, shard: Shard) -> None:
+def _write_facts(prepared: Prepared, run: Held, shard: Shard) -> None:
     packed = prepared.packed
     if packed is None:
         return
@@ -273,12 +312,14 @@ def _write_facts(prepared: Prepared, run: Run, shard: Shard) -> None:
     )
 
 
-def _write_leaks(prepared: Prepared, run: Run, shard: Shard) -> None:
+def _write_leaks(prepared: Prepared, run: Held, shard: Shard) -> None:
+    if not prepared.leaks:
+        return
     Leak.objects.bulk_create(
         (
             Leak(
                 project_id=run.project_id,
-                run=run,
+                run_id=run.pk,
                 shard=shard,
                 **_named(leak),
             )
@@ -293,73 +334,6 @@ def _named(leak: LeakRow) -> dict[str, Any]:  # Any: a value of any field of Lea
     return dict(zip(names, leak.values, strict=True))
 
 
-def _run_key(context: Context, upload_id: int) -> dict[str, Any]:
-    """A run without a name is the upload's own: no name can be given to meet it."""
-    named = bool(context.run)
-    return {
-        "name": context.run or f"upload-{upload_id}",
-        "environment_key": context.environment_key,
-        "own_upload": 0 if named else upload_id,
-    }
-
-
-def _new_run(
-    project: Project, context: Context, started_at: datetime, started_from: str
-) -> dict[str, Any]:  # Any: a value of any field of Run
-    return {
-        "environment": dict(context.environment),
-        "started_at": started_at,
-        "started_from": started_from,
-        "day": day_of(started_at, project.zone),
-        "branch_class": branch_class(context.branch, context.pr, project),
-        "outcome": RunOutcome.NO_RESULTS,
-    }
-
-
-def _place(context: Context) -> dict[str, Any]:  # Any: a value of any field of Shard
-    said = {
-        "branch": context.branch,
-        "commit": context.commit,
-        "head_sha": context.head_sha,
-        "base_sha": context.base_sha,
-        "base_branch": context.base_branch,
-        "merge_base": context.merge_base,
-        "pr": context.pr,
-        "ci_url": context.ci_url,
-        "committed_at": context.committed_at and context.committed_at.isoformat(),
-    }
-    return {
-        "context": {name: value for name, value in said.items() if value},
-        "job": context.job,
-        "index": context.shard.index,
-        "count": context.shard.count,
-        "attempt": context.attempt,
-        "complete": context.complete,
-        "exit_code": context.exit_code,
-    }
-
-
-def _contributed(contribution: Contribution) -> dict[str, Any]:  # Any: as above
-    return {
-        "duration_s": contribution.duration_s,
-        "wall_s": contribution.wall_s,
-        "order": contribution.order.value,
-        "reported": asdict(contribution.reported),
-        "processes": [storable(name) for name in contribution.processes],
-        "repeats": contribution.repeats,
-        "only_in_report": contribution.only_in_report,
-        "only_in_trace": contribution.only_in_trace,
-        "zoneless_start": storable(contribution.zoneless_start)[:40],
-    }
-
-
-def _clean(value: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
-    return {
-        key: storable(one) if isinstance(one, str) else one
-        for key, one in value.items()
-    }
-
-
 def _roster(project: Project, packed: Packed) -> int:
     mine = Roster.objects.filter(project=project, digest=packed.roster_digest)
     known = mine.values_list("pk", flat=True).first()
@@ -369,7 +343,7 @@ def _roster(project: Project, packed: Packed) -> int:
         project=project,
         digest=packed.roster_digest,
         tests=len(packed.columns),
-        data=packed.roster,
+        data=packed.roster(),
     )
     Roster.objects.bulk_create([row], ignore_conflicts=True)
     return mine.values_list("pk", flat=True).get()

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
 from formats.outcomes import BY_CODE, CODE, FAILING, Outcome
-from results import problems, verdicts
+from results import problems, statements, verdicts
 from results.blocks import Flag
 from results.leaking import Leaking, settle_leaks
 from results.loading import load_columns, parts_of
 from results.merging import Merged, merge
-from results.models import Run, Shard, TestCase
+from results.models import Run, TestCase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from projects.models import Project
     from results.blocks import Columns
+    from results.models import Shard
     from results.verdicts import Place
 
 MOST_DUPLICATES = 100  # node ids that are kept
@@ -69,16 +69,48 @@ def count(columns: Columns) -> Counts:
     )
 
 
+class Held(NamedTuple):
+    """A run that the caller holds; day and class are those of its last summary."""
+
+    pk: int
+    project_id: int
+    new: bool
+    day: date
+    branch_class: str
+
+
+class Rules(NamedTuple):
+    """The settings of a project by which its runs are sorted."""
+
+    zone: str
+    default_branch: str
+
+
+class Sorting(Protocol):
+    """A project, or its rules."""
+
+    @property
+    def default_branch(self) -> str: ...
+
+
 def summarise(
-    run: Run, project: Project, *, fresh: Mapping[int, Columns], now: datetime
-) -> None:
-    """Write the run's summary; `fresh` are columns that need not be read again."""
-    shards = list(run.shards.order_by("upload_id"))
+    run: Held,
+    shards: Sequence[Shard],
+    rules: Rules,
+    *,
+    fresh: Mapping[int, Columns],
+    leaks: bool,
+    now: datetime,
+) -> tuple[date, str]:
+    """Write the run's summary from its shards, by upload; return its day and class.
+
+    `fresh` are columns that need not be read again; `leaks`: it may have some.
+    """
     stored = [s for s in shards if s.pk not in fresh and s.roster_id]
     columns = {**fresh, **(load_columns(stored) if stored else {})}
     merged = merge(parts_of(shards, columns))
-    leaking = settle_leaks(run, shards, columns)
-    told = _told(run, shards, columns, merged, leaking)
+    leaking = settle_leaks(run.pk, shards, columns) if leaks else Leaking()
+    told = _told(run.project_id, shards, columns, merged, leaking)
     words, against = verdicts.first_words(shards)
     told["problems"] += problems.of_context(against)
     told |= {name: words.get(name, "") for name in (*_WORDS, "ci_url")}
@@ -90,15 +122,13 @@ def summarise(
     told["zoneless_start"] = min(
         (s.zoneless_start for s in shards if s.zoneless_start), default=""
     )
-    told["day"] = day_of(started_at, project.zone)
-    told["branch_class"] = branch_class(told["branch"], told["pr"], project)
-    for name, value in told.items():
-        setattr(run, name, value)
-    run.updated_at = now
-    run.save(update_fields=[*told, "updated_at"])
+    told["day"] = day = day_of(started_at, rules.zone)
+    told["branch_class"] = name = branch_class(told["branch"], told["pr"], rules)
+    statements.change(Run, run.pk, told | {"updated_at": now})
+    return day, name
 
 
-def branch_class(branch: str, pr: int | None, project: Project) -> str:
+def branch_class(branch: str, pr: int | None, project: Sorting) -> str:
     return "default" if branch == project.default_branch and pr is None else "other"
 
 
@@ -111,7 +141,7 @@ def day_of(moment: datetime, zone: str) -> date:
 
 
 def _told(
-    run: Run,
+    project_id: int,
     shards: Sequence[Shard],
     columns: Mapping[int, Columns],
     merged: Merged,
@@ -125,7 +155,7 @@ def _told(
     damaged, told_damage = problems.of_damage(places)
     unfinished = any(verdicts.is_unfinished(s) for s in places.values())
     outside = any(verdicts.failed_outside(s) for s in places.values())
-    duplicated = _duplicated(run, merged)
+    duplicated = _duplicated(project_id, merged)
     attempts = sorted({shard.attempt for shard in shards})
     return {
         **asdict(counts),
@@ -176,13 +206,13 @@ def _completeness(
     }
 
 
-def _duplicated(run: Run, merged: Merged) -> tuple[list[str], int]:
+def _duplicated(project_id: int, merged: Merged) -> tuple[list[str], int]:
     """Return node ids of tests in several shards or jobs (the first), and how many."""
     numbers = merged.columns.tests[merged.marked(Flag.DUPLICATE)]
     if not len(numbers):
         return [], 0
     cases = TestCase.objects.filter(
-        project_id=run.project_id, number__in=numbers[:MOST_DUPLICATES].tolist()
+        project_id=project_id, number__in=numbers[:MOST_DUPLICATES].tolist()
     )
     return list(cases.order_by("number").values_list("nodeid", flat=True)), len(numbers)
 
@@ -201,11 +231,13 @@ def _reported(
         told = columns.get(shard.pk)
         again = dict.fromkeys(_REPORTED, 0)
         if told is not None:
-            known = seen.get(place, told.tests[:0])
-            if "junit" not in shard.kinds:
+            known = seen.get(place)
+            if known is not None and "junit" not in shard.kinds:
                 outcome = _as_reported(told, leaking.reported.get(shard.pk, {}))
                 again = _elements(outcome[np.isin(told.tests, known)])
-            seen[place] = np.union1d(known, told.tests)
+            # What came first is rising already.
+            both = told.tests if known is None else np.union1d(known, told.tests)
+            seen[place] = both
         for name in _REPORTED:
             # A module that was not collected is a result, but no element of a trace.
             total[name] += max(shard.reported.get(name, 0) - again[name], 0)

@@ -13,8 +13,9 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import batched
+from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +28,7 @@ from results.models import Counter, TestCase
 from results.storable import storable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -45,10 +46,14 @@ class Case(NamedTuple):
     rank: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Known:
+    """Ids and ranks stand by number, so that a case costs two entries, not an object."""
+
     epoch: str
-    cases: dict[str, Case] = field(default_factory=dict)
+    numbers: dict[str, int]
+    ids: NDArray[np.int64]
+    ranks: NDArray[np.int16]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +61,7 @@ class Resolved:
     """Aligned with the results that were given. `made` are the numbers given out."""
 
     numbers: NDArray[np.int32]
-    ids: list[int]
+    ids: NDArray[np.int64]
     made: range = range(0)
 
 
@@ -70,22 +75,33 @@ def resolve(
     """Find or make the test case of every result. Never call it in a transaction that
     may be long: it makes cases in a short one of its own."""
     known = _recall(project_id)
-    cases = [known.get(result.key) for result in results]
-    missing = [
-        result for case, result in zip(cases, results, strict=True) if case is None
-    ]
+    told = list(map(known.numbers.get, map(attrgetter("key"), results)))
     made = range(0)
-    if missing:
-        found, made = _find_or_make(project_id, missing, seen_at)
-        _remember(project_id, found)
-        told = [known.get(result.key) or found[result.key] for result in results]
-    else:
-        told = [case for case in cases if case is not None]
-    richer = [r for c, r in zip(told, results, strict=True) if r.rank > c.rank]
-    if richer:
-        _enrich(project_id, richer, seen_at)
-    numbers = np.array([case.number for case in told], np.int32)
-    return Resolved(numbers, [case.id for case in told], made)
+    try:
+        numbers = np.array(told, np.int32)
+    except TypeError:  # some are not known: that is the fastest way to notice
+        known, made = _learn(project_id, known, told, results, seen_at)
+        numbers = np.array([known.numbers[one.key] for one in results], np.int32)
+    ranks = np.array([result.rank for result in results], np.int16)
+    richer = np.flatnonzero(ranks > known.ranks[numbers])
+    if len(richer):
+        _enrich(project_id, [results[place] for place in richer.tolist()], seen_at)
+    return Resolved(numbers, known.ids[numbers], made)
+
+
+def _learn(
+    project_id: int,
+    known: _Known,
+    told: Sequence[int | None],
+    results: Sequence[TestResult],
+    seen_at: datetime,
+) -> tuple[_Known, range]:
+    """Find or make what is not known, and remember it; return what is known then."""
+    missing = [
+        result for number, result in zip(told, results, strict=True) if number is None
+    ]
+    found, made = _find_or_make(project_id, missing, seen_at)
+    return _remember(project_id, found, known), made
 
 
 def find(project_id: int, keys: Collection[str]) -> dict[str, int]:
@@ -101,36 +117,53 @@ def digest_of(key: str) -> bytes:
     ).digest()
 
 
-def _recall(project_id: int) -> dict[str, Case]:
+def _nothing(epoch: str = "") -> _Known:
+    return _Known(epoch, {}, np.empty(0, np.int64), np.empty(0, np.int16))
+
+
+def _recall(project_id: int) -> _Known:
     """Return what is remembered of a project and still true."""
-    counter = Counter.objects.filter(project_id=project_id).first()
+    counter = Counter.objects.filter(project_id=project_id)
+    row = counter.values_list("epoch", "tests").first()
     with _guard:
         known = _known.get(project_id)
-        if known is None or counter is None:
-            return {}
-        if known.epoch != counter.epoch or len(known.cases) > counter.tests:
+        if known is None or row is None:
+            return _nothing()
+        if known.epoch != row[0] or len(known.numbers) > row[1]:
             del _known[project_id]
-            return {}
+            return _nothing()
         _known.move_to_end(project_id)
-        return known.cases
+        return known
 
 
-def _remember(project_id: int, found: dict[str, Case]) -> None:
-    """Remember committed cases; the projects not asked for longest are forgotten."""
-    if connection.in_atomic_block:
-        return
+def _remember(project_id: int, found: Mapping[str, Case], known: _Known) -> _Known:
+    """Return what is known with these cases; remember it where they are committed.
+
+    The projects not asked for longest are forgotten.
+    """
     epoch = Counter.objects.values_list("epoch", flat=True).get(project_id=project_id)
+    told = _with(found, known if known.epoch == epoch else _nothing(epoch))
+    if connection.in_atomic_block:
+        return told
     with _guard:
-        known = _known.get(project_id)
-        if known is None or known.epoch != epoch:
-            known = _known[project_id] = _Known(epoch)
-        # A new dictionary: others may be reading the one before.
-        known.cases = {**known.cases, **found}
+        _known[project_id] = told
         _known.move_to_end(project_id)
-        total = sum(len(one.cases) for one in _known.values())
+        total = sum(len(one.numbers) for one in _known.values())
         while total > MOST_REMEMBERED:
             _, dropped = _known.popitem(last=False)
-            total -= len(dropped.cases)
+            total -= len(dropped.numbers)
+    return told
+
+
+def _with(found: Mapping[str, Case], known: _Known) -> _Known:
+    """Return a copy with some cases more: others may be reading this one."""
+    size = max((case.number for case in found.values()), default=-1) + 1
+    more = max(size - len(known.ids), 0)
+    ids, ranks = np.pad(known.ids, (0, more)), np.pad(known.ranks, (0, more))
+    for number, pk, rank in found.values():
+        ids[number], ranks[number] = pk, rank
+    fresh = {key: case.number for key, case in found.items()}
+    return _Known(known.epoch, {**known.numbers, **fresh}, ids, ranks)
 
 
 def _find_or_make(
@@ -231,15 +264,11 @@ def _enrich(project_id: int, results: Sequence[TestResult], seen_at: datetime) -
             unique_fields=["project", "key"],
             update_fields=["rank", *_SHOWN],
         )
-    _remember(
-        project_id,
-        {
-            result.key: stored[digest]._replace(
-                rank=max(result.rank, stored[digest].rank)
-            )
-            for digest, result in digests.items()
-        },
-    )
+    richer = {
+        result.key: stored[digest]._replace(rank=max(result.rank, stored[digest].rank))
+        for digest, result in digests.items()
+    }
+    _remember(project_id, richer, _recall(project_id))
 
 
 def _shown(result: TestResult) -> dict[str, str]:
