@@ -1,0 +1,38 @@
+"""Where modules are looked for: `sys.path`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from healthboard_client.plugin.gates.gate import Gate, Words
+
+if TYPE_CHECKING:
+    from healthboard_client.plugin.states import Change, State
+
+
+class SysPath(Gate):
+    name = family = "sys_path"
+    words = {
+        "changed": Words(
+            "changed sys.path and did not restore it",
+            "Later imports find other modules.\n"
+            "Use monkeypatch.syspath_prepend, or monkeypatch.setattr(sys, 'path', …).",
+        )
+    }
+
+    def take(self) -> State:
+        return {"sys.path": tuple(map(str, sys.path))}
+
+    def kind(self, _change: Change) -> str:
+        return "changed"
+
+    def item(self, change: Change) -> str:
+        before, after = map(_paths, (change.before, change.after))
+        more = [f"+{path}" for path in after if path not in before]
+        less = [f"-{path}" for path in before if path not in after]
+        return ", ".join(more + less) or "another order"
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
