@@ -33,10 +33,11 @@ class Report:
     kind: str
     path: Path
     size: int
+    said: str = ""  # what it is called, where not by its path
 
     @property
     def name(self) -> str:
-        return self.path.as_posix()
+        return self.said or self.path.as_posix()
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from healthboard_client import sending, spool, summary
 from healthboard_client.context import gather
 from healthboard_client.exits import Exit, Misuse, Unanswered
-from healthboard_client.files import find
+from healthboard_client.files import Report, find
 from healthboard_client.server import Server
 from healthboard_client.settings import read_settings, token_of
 
@@ -69,24 +69,32 @@ def _upload(
         gathered.values.setdefault("project", settings.project)
     server = Server(settings, tell=console.note)
     folder = spool.directory(options.spool, os.environ)
-    if not found.reports and "exit_code" not in gathered.values:
-        raise Misuse("no report was found (name the files, or give --exit-code)")
+    reports = found.reports or _nothing(gathered)
     entry = spool.write(
         folder,
         gathered.values,
-        found.reports,
+        reports,
         url=settings.url,
         project=settings.project,
     )
     problem, receipt = _send(server, console, entry)
     if receipt is None:
         raise Unanswered(f"not uploaded: {problem}")
-    console.note(
-        f"{len(found.reports)} files are upload {receipt.upload}"
-        + (" (it was there already)" if receipt.duplicate else "")
-    )
+    files = "1 file" if len(reports) == 1 else f"{len(reports)} files"
+    again = ", which it had already" if receipt.duplicate else ""
+    console.note(f"sent {files} as upload {receipt.upload}{again}")
     _send_waiting(server, console, folder)
     _follow(options, console, server, receipt)
+
+
+def _nothing(gathered: Gathered) -> list[Report]:
+    """Stand for a command that failed before it wrote a report.
+
+    An empty report makes its run damaged, which is what it is.
+    """
+    if not gathered.values.get("exit_code"):
+        raise Misuse("no report was found (name the files, or give --exit-code)")
+    return [Report("junit", Path(os.devnull), 0, said="no-report.xml")]
 
 
 def _send(
