@@ -238,17 +238,18 @@ HEALTHBOARD_METRICS_OPEN = _bool("HEALTHBOARD_METRICS_OPEN", default=False)
 HEALTHBOARD_LEASE_SECONDS = _int("HEALTHBOARD_LEASE_SECONDS", 120)
 
 
-def _networks(name: str) -> list[IPv4Network | IPv6Network]:
+def _networks(parts: list[str]) -> list[IPv4Network | IPv6Network]:
     try:
-        return [ip_network(part) for part in _list(name, "")]
+        return [ip_network(part) for part in parts]
     except ValueError as error:
         raise ImproperlyConfigured(
-            f"{name}: {error}; use networks such as 10.0.0.0/8,fd00::/8"
+            f"HEALTHBOARD_WEBHOOK_ALLOW: {error}; use networks such as"
+            " 10.0.0.0/8,fd00::/8"
         ) from error
 
 
 # Networks that webhooks may reach besides public addresses.
-HEALTHBOARD_WEBHOOK_ALLOW = _networks("HEALTHBOARD_WEBHOOK_ALLOW")
+HEALTHBOARD_WEBHOOK_ALLOW = _networks(_list("HEALTHBOARD_WEBHOOK_ALLOW", ""))
 
 # Without a host no mail is sent, and e-mail endpoints say so.
 HEALTHBOARD_MAIL_HOST = os.environ.get("EMAIL_HOST", "")

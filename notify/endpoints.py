@@ -6,7 +6,7 @@ in its own transaction; who made an endpoint is told when it is disabled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -25,7 +25,7 @@ from projects import audit
 from projects import signing as secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from django.contrib.auth.models import User
@@ -91,12 +91,31 @@ def create(
     return Created(endpoint, secret)
 
 
-def change(endpoint: Endpoint, wanted: Wanted, *, actor: str) -> None:
-    """Let an endpoint be as wanted; its secrets stay."""
+def change(endpoint: Endpoint, said: Mapping[str, Any], *, actor: str) -> None:
+    """Change these fields of `Wanted`; the rest and the secrets stay."""
+    before = wanted_of(endpoint)
+    wanted = replace(before, **said)
+    if wanted == before:
+        return
     check(wanted)
+    if (wanted.format == Format.EMAIL) is not (before.format == Format.EMAIL):
+        raise BadEndpoint("format", "mails cannot become requests, nor the reverse")
     with transaction.atomic():
         Endpoint.objects.filter(pk=endpoint.pk).update(**_fields(wanted))
         _record(endpoint, actor=actor, action="webhook.changed")
+
+
+def wanted_of(endpoint: Endpoint) -> Wanted:
+    """Return an endpoint as it would be asked for."""
+    return Wanted(
+        url=endpoint.url,
+        events=endpoint.events,
+        format=endpoint.format,
+        filters=endpoint.filters,
+        name=endpoint.name,
+        every=endpoint.every,
+        folds=endpoint.folds,
+    )
 
 
 def rotate(endpoint: Endpoint, *, actor: str, value: str = "") -> str:
@@ -140,6 +159,14 @@ def enable(endpoint: Endpoint, *, actor: str) -> bool:
         _record(endpoint, actor=actor, action="webhook.enabled")
         wake("deliver")
     return True
+
+
+def switch(endpoint: Endpoint, *, on: bool, actor: str) -> bool:
+    """Enable or disable an endpoint; tell whether it was not so before."""
+    if on:
+        return enable(endpoint, actor=actor)
+    now = timezone.now()
+    return disable(endpoint, reason=f"by {actor}", now=now, actor=actor)
 
 
 def try_out(endpoint: Endpoint, *, actor: str) -> Delivery:

@@ -38,6 +38,7 @@ from results.models import (
 )
 from results.packing import pack
 from results.reclassifying import remember
+from results.signals import run_summarised
 from results.summary import Held, Rules, summarise
 from results.testcases import resolve
 
@@ -201,6 +202,7 @@ def store(prepared: Prepared) -> Stored:
     before = [] if run.new else [(run.day, run.branch_class)]
     days.mark(run.project_id, {place, *before})
     recounts.mark(run.project_id)
+    run_summarised.send(Run, run_id=run.pk, branch_class=place[1])
     return Stored(run.pk, same_as)
 
 
