@@ -13,7 +13,7 @@ import pytest
 
 from healthboard_client.plugin.baseline import fixed, write_baseline
 from healthboard_client.plugin.merging import Told, clear, merge
-from healthboard_client.plugin.options import Enforce
+from healthboard_client.plugin.options import SERVER, Enforce
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -33,12 +33,12 @@ class Conductor:
         self,
         config: pytest.Config,
         options: Options,
-        known: frozenset[Entry],
+        known: frozenset[Entry] | None,
         note: str,
     ) -> None:
         self._config = config
         self._options = options
-        self._known = known
+        self._known = known  # None: there is no list, and nothing is enforced
         self._notes = [note] if note else []
         self._crashes: list[tuple[str, str, str]] = []
         self._told = Told()
@@ -46,7 +46,9 @@ class Conductor:
     def instruct(self, workerinput: dict[str, Any]) -> None:  # Any: xdist's own
         """Tell a worker where to write, and what is known already."""
         workerinput["healthboard_dir"] = str(self._options.directory)
-        workerinput["healthboard_known"] = [list(entry) for entry in self._known]
+        known = self._known
+        told = None if known is None else [list(entry) for entry in known]
+        workerinput["healthboard_known"] = told
 
     def crashed(self, nodeid: str, report: Any) -> None:  # Any: with xdist's node
         self._crashes.append((report.node.gateway.id, nodeid, report.outcome))
@@ -71,8 +73,7 @@ class Conductor:
         )
         if session.exitstatus in _OK and any(_fails_session(self._told)):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if self._options.baseline != "server":
-            self._turn_ratchet(session)
+        self._turn_ratchet(session)
         return result
 
     def pytest_terminal_summary(
@@ -108,15 +109,16 @@ class Conductor:
             if not leak["opted_out"] and not leak["kind"].endswith(".restored")
         )
         path = self._options.root / self._options.baseline
+        known = self._known or frozenset()
         if self._options.accept:
-            write_baseline(path, self._known | leaked)
-            new = len(leaked - self._known)
+            write_baseline(path, known | leaked)
+            new = len(leaked - known)
             self._notes.append(f"{new} leak(s) accepted into {self._options.baseline}")
             return
         if self._options.enforce is not Enforce.RATCHET:
             return
         gone = fixed(
-            self._known,
+            known,
             leaked=leaked,
             passed=_passed(self._told),
             gates=self._options.gates,
@@ -124,8 +126,8 @@ class Conductor:
         self._notes += [f"no longer leaks: {who} ({kind})" for who, kind in gone]
         if gone and self._is_part(session):
             self._notes.append("only a part of the suite ran: the baseline stays")
-        elif gone:
-            write_baseline(path, self._known - set(gone))
+        elif gone and self._options.baseline != SERVER:
+            write_baseline(path, known - set(gone))
             self._notes.append(
                 f"{len(gone)} fixed leak(s) dropped out of {self._options.baseline}: "
                 "commit it"

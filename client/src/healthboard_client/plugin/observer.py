@@ -36,7 +36,7 @@ class Observer:
     """One process of a session."""
 
     def __init__(
-        self, config: pytest.Config, options: Options, known: frozenset[Entry]
+        self, config: pytest.Config, options: Options, known: frozenset[Entry] | None
     ) -> None:
         shared: dict[str, object] = getattr(config, "workerinput", {})
         self._worker = str(shared.get("workerid", _MAIN))
@@ -203,7 +203,8 @@ class Observer:
             return False
         enforce = self._options.enforce
         if enforce is Enforce.RATCHET and not self._options.accept:
-            return (culprit.name, kind) not in self._known
+            known = self._known
+            return known is not None and (culprit.name, kind) not in known
         return enforce is Enforce.ERROR and not self._options.accept
 
 

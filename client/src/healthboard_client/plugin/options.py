@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from healthboard_client.plugin.gates.gate import Gate
 
+SERVER = "server"  # the baseline is the server's list of leakers
+
 
 class Enforce(str, Enum):
     """What a leak does to its test."""
@@ -67,9 +69,19 @@ def read_options(config: pytest.Config) -> Options:
         gates=tuple(_gates(config.getini("healthboard_gates"))),
         enforce=Enforce(enforce),
         baseline=config.getini("healthboard_baseline"),
-        accept=bool(config.getoption("healthboard_accept")),
+        accept=_accepts(config),
         alone=int(str(shared.get("workercount", 1))) < 2,
     )
+
+
+def _accepts(config: pytest.Config) -> bool:
+    accept = bool(config.getoption("healthboard_accept"))
+    if accept and config.getini("healthboard_baseline") == SERVER:
+        raise pytest.UsageError(
+            "--healthboard-accept writes a file, and healthboard_baseline is the "
+            "server's list: mute the leaker on its page"
+        )
+    return accept
 
 
 def _gates(names: Iterable[str]) -> list[str]:

@@ -15,12 +15,11 @@ import pytest
 from healthboard_client.plugin.baseline import read_baseline
 from healthboard_client.plugin.conductor import Conductor
 from healthboard_client.plugin.observer import Observer
-from healthboard_client.plugin.options import Enforce, Options, read_options
+from healthboard_client.plugin.options import SERVER, Enforce, Options, read_options
 
 if TYPE_CHECKING:
     from healthboard_client.plugin.baseline import Entry
 
-_SERVER = "server"
 _KNOWN_LEAKERS = "healthboard_client.plugin.known_leakers"
 
 
@@ -36,22 +35,24 @@ def pytest_configure(config: pytest.Config) -> None:
         if config.pluginmanager.hasplugin("xdist"):
             config.pluginmanager.register(_Workers(conductor), "healthboard-workers")
     else:
-        told: list[list[str]] = shared.get("healthboard_known", [])  # type: ignore[assignment]
-        known = frozenset((who, kind) for who, kind in told)
+        told: Any = shared.get("healthboard_known", [])
+        known = told if told is None else frozenset(map(tuple, told))
     observer = Observer(config, options, known)
     config.pluginmanager.register(observer, "healthboard-observer")
 
 
-def _known(config: pytest.Config, options: Options) -> tuple[frozenset[Entry], str]:
-    """The leaks that the ratchet lets pass, and what is to be said of them."""
+def _known(
+    config: pytest.Config, options: Options
+) -> tuple[frozenset[Entry] | None, str]:
+    """The leaks that the ratchet lets pass, and why there is no list, if so."""
     if options.enforce is not Enforce.RATCHET and not options.accept:
         return frozenset(), ""
-    if options.baseline != _SERVER:
+    if options.baseline != SERVER:
         return read_baseline(options.root / options.baseline), ""
     # Loaded as a plugin, for it speaks HTTP, which nobody else needs to import.
     config.pluginmanager.import_plugin(_KNOWN_LEAKERS)
     known_leakers: Any = config.pluginmanager.get_plugin(_KNOWN_LEAKERS)
-    known, note = known_leakers.ask(options.gates)
+    known, note = known_leakers.ask()
     return known, note
 
 

@@ -62,6 +62,18 @@ class Gate(ABC):
         return change.key
 
 
+def told_difference(change: Change) -> str:
+    """What two lists of texts differ by: what came, what went, or only the order."""
+    before, after = map(_texts, (change.before, change.after))
+    more = [f"+{text}" for text in after if text not in before]
+    less = [f"-{text}" for text in before if text not in after]
+    return ", ".join(more + less) or "another order"
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
 def kind_of_value(change: Change) -> str:
     """How a value changed, where coming, going and changing are all leaks."""
     if change.before is MISSING:

@@ -32,6 +32,17 @@ _ORPHANS = (
 _ATTRIBUTE = ":"  # package:child, a key that no module's name can be
 
 
+class _Loose(NamedTuple):
+    """A child that its parent does not hold; it may come to."""
+
+    namespace: Mapping[str, object]
+    child: str
+    value: object
+
+    def is_unchanged(self) -> bool:
+        return self.namespace.get(self.child, MISSING) is self.value
+
+
 class _Group(NamedTuple):
     """Values that are looked up together in one dictionary."""
 
@@ -70,6 +81,7 @@ class SysModules(Gate):
         self._watched = watched
         self._state: State = {}
         self._groups: list[_Group] = []
+        self._loose: list[_Loose] = []
         self._mark: tuple[int, str] = (-1, "")
 
     def take(self) -> State:
@@ -111,8 +123,10 @@ class SysModules(Gate):
         if not self._groups:
             return True
         first, *others = self._groups
-        return first.is_unchanged(modules) and all(
-            group.is_unchanged(group.namespace) for group in others
+        return (
+            first.is_unchanged(modules)
+            and all(group.is_unchanged(group.namespace) for group in others)
+            and all(loose.is_unchanged() for loose in self._loose)
         )
 
     def _look(self, modules: dict[str, Any]) -> State:  # Any: tests put anything there
@@ -124,13 +138,19 @@ class SysModules(Gate):
         }
         parents: dict[int, tuple[dict[str, object], dict[str, object]]] = {}
         state: dict[str, object] = dict(held)
+        self._loose = []
         for name, module in held.items():
             parent, _, child = name.rpartition(".")
             namespace = getattr(modules.get(parent), "__dict__", None)
-            if parent and namespace and namespace.get(child, MISSING) is module:
+            if not parent or namespace is None:
+                continue
+            value = namespace.get(child, MISSING)
+            if value is module:
                 state[f"{parent}{_ATTRIBUTE}{child}"] = module
                 known = parents.setdefault(id(namespace), (namespace, {}))
                 known[1][child] = module
+            else:
+                self._loose.append(_Loose(namespace, child, value))
         self._state = state
         self._mark = _mark(modules)
         self._groups = [_group(modules, held)] if held else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from healthboard_client.plugin.gates.gate import Gate, Words
+from healthboard_client.plugin.gates.gate import Gate, Words, told_difference
 
 if TYPE_CHECKING:
     from healthboard_client.plugin.states import Change, State
@@ -28,11 +28,4 @@ class SysPath(Gate):
         return "changed"
 
     def item(self, change: Change) -> str:
-        before, after = map(_paths, (change.before, change.after))
-        more = [f"+{path}" for path in after if path not in before]
-        less = [f"-{path}" for path in before if path not in after]
-        return ", ".join(more + less) or "another order"
-
-
-def _paths(value: object) -> tuple[str, ...]:
-    return value if isinstance(value, tuple) else ()
+        return told_difference(change)

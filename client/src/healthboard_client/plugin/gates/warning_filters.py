@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from healthboard_client.plugin.gates.gate import Gate, Words
+from healthboard_client.plugin.gates.gate import Gate, Words, told_difference
 
 if TYPE_CHECKING:
     from healthboard_client.plugin.states import Change, State
@@ -19,7 +19,7 @@ class WarningFilters(Gate):
     name = family = "warnings"
     words = {
         "filters": Words(
-            "changed {count} filter(s) of warnings and did not restore them",
+            "changed the filters of warnings and did not restore them",
             "Later tests no longer see a warning, or fail by one.\n"
             "Use warnings.catch_warnings() or @pytest.mark.filterwarnings.",
         )
@@ -31,15 +31,22 @@ class WarningFilters(Gate):
     def take(self) -> State:
         if self._idle:
             return {}
-        state: dict[str, object] = {}
-        for action, message, category, module, line in warnings.filters:
-            where = f"{_pattern(module)}:{line}" if module or line else ""
-            parts = (action, _pattern(message), _name(category), where)
-            state[":".join(parts).rstrip(":")] = True
-        return state
+        return {"warnings.filters": tuple(map(_told, warnings.filters))}
 
     def kind(self, _change: Change) -> str:
         return "filters"
+
+    def item(self, change: Change) -> str:
+        return told_difference(change)
+
+
+def _told(one: tuple[object, ...]) -> str:
+    """A filter as it is written on the command line."""
+    action, message, category, module, line = one
+    where = f"{_pattern(module)}:{line}" if module or line else ""
+    return ":".join((str(action), _pattern(message), _name(category), where)).rstrip(
+        ":"
+    )
 
 
 def _name(category: object) -> str:
