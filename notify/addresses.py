@@ -130,6 +130,8 @@ def _meanings(address: Address) -> list[Address]:
 
 
 def _is_public(address: Address) -> bool:
+    if isinstance(address, IPv6Address) and address.is_site_local:
+        return False
     return address.is_global and not (
         address.is_multicast
         or address.is_reserved
