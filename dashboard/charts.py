@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from dashboard.wording import split_nodeid
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dashboard.leak_maps import LeakMap, Side
     from results.queries.shapes import HistoryCell, TrendPoint
 
 type Figure = dict[str, Any]  # Any: JSON
@@ -25,6 +28,8 @@ _MARKERS = {
     "flaky": ("diamond", "var(--flaky-fill)"),
     "other": ("line-ew-open", "var(--skip)"),
 }
+
+_TICK = 28  # letters of a name on an axis
 
 AXIS: Figure = {
     "gridcolor": "rgba(128,136,150,0.22)",
@@ -120,6 +125,53 @@ def durations_of_test(cells: Sequence[HistoryCell], urls: Sequence[str]) -> Figu
     return _figure(traces, yaxis=axis, hovermode="closest")
 
 
+def leak_map(drawn: LeakMap, urls: Sequence[str]) -> Figure:
+    """Leakers down, victims across; each cell the belief that one breaks the other.
+
+    `urls` are of the cells, in their order; a click opens the evidence.
+    """
+    rows, columns = len(drawn.leakers), len(drawn.victims)
+    shape = [[None] * columns for _ in range(rows)]
+    z: list[list[float | None]] = [list(row) for row in shape]
+    said: list[list[str | None]] = [list(row) for row in shape]
+    links: list[list[str | None]] = [list(row) for row in shape]
+    for cell, url in zip(drawn.cells, urls, strict=True):
+        z[cell.row][cell.column] = round(cell.pair.posterior, 4)
+        said[cell.row][cell.column] = (
+            f"{cell.leaker.nodeid}<br>breaks {cell.pair.nodeid}"
+        )
+        links[cell.row][cell.column] = url
+    trace = {
+        "type": "heatmap",
+        "z": z,
+        "text": said,
+        "customdata": links,
+        "zmin": 0,
+        "zmax": 1,
+        "xgap": 2,
+        "ygap": 2,
+        "hoverongaps": False,
+        "colorscale": [[0, "var(--flaky-soft)"], [1, "var(--fail-fill)"]],
+        "colorbar": {"thickness": 10, "tickformat": ".0%", "outlinewidth": 0},
+        "hovertemplate": "%{text}<br>%{z:.1%} of the belief<extra></extra>",
+    }
+    ticks = {"showgrid": False, "type": "linear", "tickmode": "array"}
+    return _figure(
+        [trace],
+        xaxis=ticks | _named(drawn.victims) | {"tickangle": -40},
+        yaxis=ticks | _named(drawn.leakers) | {"autorange": "reversed"},
+        height=150 + 26 * max(rows, 3),
+        hovermode="closest",
+    )
+
+
+def _named(sides: Sequence[Side]) -> Figure:
+    """Name the places of an axis; equal short names stay apart, as places are numbers."""
+    names = [split_nodeid(side.nodeid)[1].lstrip(":/") for side in sides]
+    short = [name if len(name) <= _TICK else f"{name[: _TICK - 1]}…" for name in names]
+    return {"tickvals": list(range(len(sides))), "ticktext": short}
+
+
 def _kind(cell: HistoryCell) -> str:
     if cell.flaky:
         return "flaky"
@@ -142,7 +194,7 @@ def _figure(traces: list[Figure], **layout: Any) -> Figure:  # Any: plotly's lay
         "hovermode": "x unified",
         "hoverlabel": {"bgcolor": "var(--surface)", "bordercolor": "var(--line)"},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": AXIS | {"showgrid": False, "type": "date"},
+        "xaxis": AXIS | {"showgrid": False, "type": "date"} | layout.pop("xaxis", {}),
         "yaxis": AXIS | layout.pop("yaxis", {}),
         "bargap": 0.35,
         "dragmode": False,

@@ -35,6 +35,17 @@ def effects_command(request: HttpRequest, project: Project) -> str:
     return _file_command(request, project, '"run": "ci-1"', "effects=@effects.jsonl")
 
 
+def gate_command(request: HttpRequest, project: Project) -> str:
+    """Return a command that sends a report, its order and what a gate found."""
+    url = request.build_absolute_uri("/api/v1/uploads")
+    return (
+        'curl -H "Authorization: Bearer $HEALTHBOARD_TOKEN" \\\n'
+        f'  -F \'context={{"project": "{project.slug}", "branch": "{project.default_branch}"}}\' \\\n'
+        "  -F junit=@report.xml -F order=@order.jsonl -F gate=@gate.json \\\n"
+        f"  {url}"
+    )
+
+
 def _file_command(
     request: HttpRequest, project: Project, context: str, part: str
 ) -> str:

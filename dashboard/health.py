@@ -68,13 +68,14 @@ class Card:
     tests: int
     runs: int
     branch: str
+    leakers: int = 0  # open ones
 
     @property
     def urgency(self) -> tuple[int, str]:
         return _URGENCY.get(self.outcome, 5), self.project.slug.lower()
 
 
-def card(project: Project, summary: ProjectSummary | None) -> Card:
+def card(project: Project, summary: ProjectSummary | None, *, leakers: int = 0) -> Card:
     """Judge a project by the last run of its default branch, else by its last."""
     run = (summary.last_default_run or summary.last_run) if summary else None
     points = summary.sparkline if summary else []
@@ -92,6 +93,7 @@ def card(project: Project, summary: ProjectSummary | None) -> Card:
         tests=summary.tests if summary else 0,
         runs=summary.runs if summary else 0,
         branch=project.default_branch if on_default else (run.branch if run else ""),
+        leakers=leakers,
     )
 
 

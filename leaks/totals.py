@@ -25,7 +25,7 @@ from leaks.shapes import Cause, DecisionRow, LeakerTotals, ProofRow
 from results.queries.windows import end_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from datetime import datetime
 
 _CLAIMED = (PairStatus.PROVEN, PairStatus.CONFIRMED)
@@ -100,6 +100,12 @@ def causes_of(test_ids: Collection[int]) -> dict[int, list[Cause]]:
     for test, (name, since) in names.items():
         found.setdefault(test, [Cause(test=test, name=name, since=since)])
     return dict(found)
+
+
+def leaker_ids(test_ids: Iterable[int]) -> dict[int, int]:
+    """Return the ids of those leakers that some tests are."""
+    rows = Leaker.objects.filter(test__in=list(test_ids))
+    return dict(rows.values_list("test_id", "pk"))
 
 
 def decisions_of(leaker_id: int) -> list[DecisionRow]:

@@ -18,6 +18,8 @@ from dashboard.filters import number
 from dashboard.forms import NewProjectForm
 from dashboard.health import card, last_value, longest_part, overall, whole
 from dashboard.plots import plot_page
+from leaks.queries import list_leakers
+from leaks.totals import open_leakers
 from projects import options
 from projects.access import readable_projects
 from projects.creation import ProjectError, create_project
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from results.queries.shapes import ProjectSummary
 
 WINDOWS = (7, 14, 30, 90)
+LEAKERS = 5  # that the page of a project shows
 
 
 @require_GET
@@ -39,7 +42,11 @@ def projects(request: HttpRequest) -> HttpResponse:
     """List the projects that this person may read, those in trouble first."""
     found = list(readable_projects(request.user))
     summaries = runs.summaries_for(project.pk for project in found)
-    cards = [card(project, summaries.get(project.pk)) for project in found]
+    leaking = open_leakers([project.pk for project in found])
+    cards = [
+        card(project, summaries.get(project.pk), leakers=leaking.get(project.pk, 0))
+        for project in found
+    ]
     cards.sort(key=lambda card: card.urgency)
     context = {"cards": cards, "sentence": overall(cards)}
     return render(request, "dashboard/projects.html", context)
@@ -61,6 +68,8 @@ def project(request: HttpRequest, access: Access) -> HttpResponse:
         "summary": summary,
         "newest": runs.list_runs(known.pk, limit=8).items,
         "worst": cases.worst_cases(known.pk, by="failed_runs", window=window, limit=8),
+        "leakers": list_leakers(known.pk, state="open", limit=LEAKERS).items,
+        "leaking": open_leakers([known.pk]).get(known.pk, 0),
         "window": window,
         "windows": WINDOWS,
         "command": upload_command(request, known),

@@ -15,6 +15,7 @@ from dashboard.filters import choice, number, text
 from dashboard.fragments import render_part
 from dashboard.health import runs_in_short
 from dashboard.lanes import lanes_of
+from dashboard.run_causes import causes_of_run
 from dashboard.run_filters import RunFilters, read_filters
 from dashboard.sparklines import stacked
 from findings import effect_queries
@@ -70,6 +71,7 @@ def run(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
     failing = counts.failed + counts.errors
     previous = detail.previous_run if failing else None
     others = runs.list_runs(access.project.pk, limit=30).items
+    groups = runs.failure_groups(pk)
     context = {
         "access": access,
         "tab": "runs",
@@ -78,7 +80,8 @@ def run(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "comparison": runs.compare(pk, previous) if previous else None,
         "bar": stacked({kind: getattr(counts, kind) for kind in kinds}),
         "failing": failing,
-        "groups": runs.failure_groups(pk),
+        "groups": groups,
+        "causes": causes_of_run(detail.row, groups),
         "leaks": list_leaks(access.project.pk, run=pk, limit=LEAKS),
         "effects": effect_queries.totals(access.project.pk, EffectFilters(run=pk)),
         "lanes": lanes_of(runs.timeline(pk)),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard import charts
 from dashboard.access import project_page
+from dashboard.beliefs import beliefs_of
 from dashboard.commands import upload_command
 from dashboard.filters import choice, number, text
 from dashboard.fragments import render_part
@@ -90,6 +91,7 @@ def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "failures": cases.failures(pk),
         "leaks": list_leaks(access.project.pk, test=pk, limit=_LEAKS),
         "plot": charts.durations_of_test(page.items, urls),
+        **beliefs_of(pk, page.items),
     }
     return render(request, "dashboard/test.html", context)
 

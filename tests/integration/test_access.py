@@ -20,6 +20,7 @@ from projects.access import (
 )
 from projects.models import Membership, Project, Role
 from tests.builders import START, make_project, make_run
+from tests.leaking import make_leaker
 from tests.reviewing import make_finding
 from tests.routing import make_route
 from tests.visiting import base, make_user, visit, visitor
@@ -47,12 +48,18 @@ ADMIN_ACTS = {
     "change-member",
     "remove-recogniser",
 }
-TRIAGER_ACTS = {"decide", "exclude", "upload-retry", "upload-attach"}
+TRIAGER_ACTS = {
+    "decide",
+    "decide-leaker",
+    "exclude",
+    "upload-retry",
+    "upload-attach",
+}
 ACTS = ADMIN_ACTS | TRIAGER_ACTS
 NAMES = [pattern.name for pattern in _project]
 
 
-def path_of(name, project, *, run, upload, route, finding):
+def path_of(name, project, *, run, upload, route, finding, leaker):
     """The path of a page, with the numbers that it takes."""
     [pattern] = [pattern for pattern in _project if pattern.name == name]
     numbers = {"pk": upload if name.startswith("upload") else run, "n": 1}
@@ -60,6 +67,8 @@ def path_of(name, project, *, run, upload, route, finding):
         numbers["pk"] = 1
     if name == "finding":
         numbers["pk"] = finding
+    if name in ("leaker", "decide-leaker"):
+        numbers["pk"] = leaker
     if name.endswith("route"):
         numbers["pk"] = route
     path = str(pattern.pattern).replace("<slug:recogniser>", "a-gate")
@@ -87,11 +96,14 @@ def numbers(project):
         state="dead",
     )
     route = make_route(project).route
+    run = make_run(project)
+    leaker = make_leaker(project, project.tests.first())
     return {
-        "run": make_run(project),
+        "run": run,
         "upload": upload.pk,
         "route": route.pk,
         "finding": make_finding(project).pk,
+        "leaker": leaker.pk,
     }
 
 
@@ -164,13 +176,14 @@ def test_an_act_needs_the_forms_token(project, numbers, name):
     assert b"The form was out of date" in answer.content
 
 
-@pytest.mark.parametrize("kind", ["runs", "uploads", "failures", "tests"])
+@pytest.mark.parametrize("kind", ["runs", "uploads", "failures", "tests", "leakers"])
 def test_a_thing_of_another_project_is_not_shown_here(project, kind):
     other = make_project("acme/other")
     make_run(other, {"test_a": "failed"})
     foreign = {
         "runs": lambda: other.runs.get().pk,
         "tests": lambda: other.tests.get().pk,
+        "leakers": lambda: make_leaker(other, other.tests.get()).pk,
         "failures": lambda: other.runs.get().failures.get().pk,
         "uploads": lambda: (
             Upload.objects.create(

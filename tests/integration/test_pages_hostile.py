@@ -10,6 +10,7 @@ from django.test import Client, override_settings
 from dashboard.views.errors import server_error
 from projects.models import Role
 from tests.builders import make_context, make_project, make_result, make_run
+from tests.leaking import make_decision, make_leaker, make_pair, make_verdict
 from tests.visiting import base, read, visit, visitor
 
 pytestmark = pytest.mark.django_db
@@ -20,6 +21,9 @@ PAGES = [
     "/runs",
     "/tests",
     "/uploads",
+    "/flaky",
+    "/leakers",
+    "/leak-map",
     "/findings",
     "/effects",
     "/search",
@@ -76,6 +80,10 @@ NAMES = [
     "until",
     "with",
     "file",
+    "kind",
+    "class",
+    "leaker",
+    "victim",
 ]
 
 
@@ -122,11 +130,28 @@ def test_hostile_names_are_only_text(project):
     failure = project.runs.get().failures.get().pk
     pages = ["/", "/runs", f"/runs/{run}", f"/runs/{run}/results", "/tests"]
     pages += [f"/tests/{test}", f"/failures/{failure}", f"/runs/{run}/compare"]
+    case = project.tests.get()
+    leaker = make_leaker(
+        project, case, kinds=[EVIL], recipe=EVIL, ticket=EVIL, owner=EVIL
+    )
+    make_pair(project, case, case)
+    make_verdict(project, case, missing=EVIL, probe={"why": EVIL, "command": EVIL})
+    make_decision(leaker, note=EVIL, by=EVIL)
+    pages += [f"/leakers/{leaker.pk}", "/leakers", "/leak-map", "/flaky"]
     for page in pages:
         content = admin.get(base(project) + page).content.decode()
         assert "<script>alert" not in content, page
         assert "<img src=x" not in content, page
         assert "alert(1)" in content, page
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//evil"])
+def test_only_a_web_address_of_a_ticket_becomes_a_link(project, run, url):
+    leaker = make_leaker(project, project.tests.first(), ticket=url)
+    page = f"{base(project)}/leakers/{leaker.pk}"
+    text = visitor(project, Role.VIEWER).get(page).content.decode()
+    assert url in text
+    assert f'href="{url}' not in text
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//evil"])
@@ -151,7 +176,7 @@ def test_every_page_has_the_strict_policy(project, run):
         assert policy["default-src"] == "'self'", where
         assert policy["object-src"] == "'none'", where
         assert "unsafe-eval" not in str(policy), where
-        plots = where == base(project) + "/"
+        plots = where in (base(project) + "/", base(project) + "/leak-map")
         assert ("'unsafe-inline'" in policy["style-src"]) == plots, where
 
 

@@ -12,6 +12,7 @@ from ingest.models import Upload
 from projects.administration import make_token
 from projects.models import Membership, Role, Scope
 from tests.builders import make_context, make_project, make_run, rebuild_days
+from tests.leaking import make_decision, make_leaker, make_pair, make_verdict
 from tests.reviewing import make_finding
 from tests.routing import make_route
 from tests.visiting import base, make_user, visitor
@@ -21,10 +22,10 @@ pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC).replace(microsecond=0)
 # Session, person, project and role are four of them.
 MOST = {
-    "/": 25,
+    "/": 28,
     "/runs": 5,
     "/runs?branch=main&environment=os%3Dlinux&since=2020-01-01": 6,
-    "/runs/{run}": 28,
+    "/runs/{run}": 34,
     "/runs/{run}/results": 15,
     "/runs/{run}/results?outcome=failing&q=test": 16,
     "/runs/{run}/compare": 16,
@@ -33,8 +34,16 @@ MOST = {
     "/tests?q=test&state=active": 10,
     "/tests?sort=fail_rate": 10,
     "/tests?sort=fail_rate&q=test&state=active": 11,
-    "/tests/{test}": 17,
+    "/tests/{test}": 26,
     "/search?q=test": 8,
+    "/flaky": 10,
+    "/flaky?class=victim&q=test": 10,
+    "/leakers": 10,
+    "/leakers?state=any&kind=env.set&source=gate&owner=-&q=test": 10,
+    "/leakers/{leaker}": 12,
+    "/leakers/{fixed}": 16,
+    "/leak-map": 10,
+    "/leak-map?leaker={leaker}&victim={test}": 10,
     "/findings": 10,
     "/findings?state=any&severity=P2&q=o&owner=-&overdue=1": 10,
     "/findings/{finding}": 13,
@@ -92,6 +101,23 @@ def fill(project, *, runs, tests, others):
         )
         make_finding(project, f"{n:032}", title=f"Look at test_{n} of #{n}")
     rebuild_days()
+    fill_leakers(project, others)
+
+
+def fill_leakers(project, others):
+    """So many leakers, each with two victims, a class for each, and decisions."""
+    cases = list(project.tests.order_by("number")[: others + 1])
+    for n, case in enumerate(cases[1:]):
+        fixed = (
+            {"state": "fixed", "fixed_at": NOW - timedelta(days=1)} if n == 1 else {}
+        )
+        leaker = make_leaker(project, case, kinds=["env.set"], **fixed)
+        make_pair(project, case, cases[0])
+        make_pair(project, case, case)
+        make_verdict(project, case)
+        for _ in range(n + 1):
+            make_decision(leaker)
+    make_verdict(project, cases[0])
 
 
 @pytest.fixture
@@ -118,6 +144,8 @@ def asked(project, pages):
         "upload": project.uploads.first().pk,
         "finding": project.findings.first().pk,
         "route": project.routes.first().pk,
+        "leaker": project.leakers.get(test__name="test_1").pk,
+        "fixed": project.leakers.get(state="fixed").pk,
     }
     client.get("/")  # what is read once and kept is read now
     found = {}
@@ -147,4 +175,4 @@ def test_the_list_of_projects_asks_a_fixed_number_of_times(small, large):
         fill(make_project(f"acme/other-{n}"), runs=2, tests=3, others=0)
     with CaptureQueriesContext(connection) as twelve:
         root.get("/")
-    assert len(two) == len(twelve) == 8
+    assert len(two) == len(twelve) == 9
