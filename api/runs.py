@@ -15,6 +15,7 @@ from api.parameters import MAX_PR, Environment, Instant, Text
 from api.problems import NotFound
 from api.shapes import (
     AttemptShape,
+    CauseShape,
     CompletenessShape,
     CountsShape,
     Listing,
@@ -25,6 +26,8 @@ from api.shapes import (
     RunSummary,
     ShardShape,
 )
+from formats.outcomes import FAILING
+from leaks.queries import Cause, causes_of
 from results.queries import runs as facts
 from results.queries import shapes
 
@@ -117,7 +120,8 @@ def list_results(
         cursor=filters.cursor,
         limit=filters.limit,
     )
-    items = [_result(row) for row in page.items]
+    found = causes_of(id, {row.test for row in page.items if row.outcome in FAILING})
+    items = [_result(row, found.get(row.test)) for row in page.items]
     return Listing[ResultShape](items=items, next=page.next)
 
 
@@ -194,7 +198,7 @@ def _completeness(value: shapes.Completeness) -> CompletenessShape:
     )
 
 
-def _result(row: shapes.ResultRow) -> ResultShape:
+def _result(row: shapes.ResultRow, cause: Cause | None) -> ResultShape:
     return ResultShape(
         test=row.test,
         nodeid=row.nodeid,
@@ -205,9 +209,22 @@ def _result(row: shapes.ResultRow) -> ResultShape:
         position=row.position,
         message=row.message or None,
         failure_group=row.failure_group,
-        cause=None,
+        cause=cause.nodeid if cause and cause.claimed else None,
+        suspect=None if cause is None else _cause(cause),
         flaky=row.flaky,
         leaking=row.leaking,
         conflict=row.conflict,
         duplicate=row.duplicate,
+    )
+
+
+def _cause(cause: Cause) -> CauseShape:
+    return CauseShape(
+        leaker=cause.leaker,
+        test=cause.test,
+        nodeid=cause.nodeid,
+        type=cause.kind,
+        status=cause.status,
+        posterior=cause.posterior,
+        ran_before=cause.ran_before,
     )

@@ -191,6 +191,18 @@ class RunShape(RunSummary):
     uploads: list[int]
 
 
+class CauseShape(Schema):
+    """Why a failing test failed: a leaker ran before it, or its setter did not."""
+
+    leaker: int | None = Field(description="its number, where it is one")
+    test: int
+    nodeid: str
+    type: str = Field(description="victim or brittle: what the failing test is")
+    status: str
+    posterior: float
+    ran_before: bool | None = Field(description="null: the order is not known")
+
+
 class ResultShape(Schema):
     test: int
     nodeid: str
@@ -201,7 +213,10 @@ class ResultShape(Schema):
     position: int | None = Field(description="from 0, within its process")
     message: str | None
     failure_group: str | None
-    cause: str | None
+    cause: str | None = Field(
+        description="the node id of the proven or confirmed leaker that broke it"
+    )
+    suspect: CauseShape | None = Field(description="the best cause, also unproven")
     flaky: bool
     leaking: bool = Field(
         description="by the word of a gate that it did not opt out of"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 
 from leaks.models import Leaker, LeakerDecision, LeakerState
+from leaks.writing import tell
 from projects import audit
 from results import recounts
 from results.storable import storable
@@ -83,6 +84,9 @@ def decide(
             return False
         if fields:
             mine.update(**fields)
+            before = LeakerState(row.state)
+            row.refresh_from_db()
+            tell(row, before, at=now)
         _record(project, row, changes, note=note, by=by, now=now)
         if fields.get("state") == LeakerState.OPEN:
             recounts.mark(project.pk)  # whether anything still speaks of it

@@ -139,6 +139,7 @@ class Verdict(models.Model):
     failed_runs = models.PositiveIntegerField(default=0)
     affected_prs = models.PositiveIntegerField(default=0)
     lost_s = models.FloatField(default=0.0)
+    told_flaky_at = models.DateTimeField(null=True)  # once, as long as it is unstable
     rank = models.PositiveIntegerField(default=0)  # 0 is the dearest of its project
     last_failed = models.DateTimeField(null=True)
     method_version = models.PositiveIntegerField()

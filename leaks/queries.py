@@ -1,6 +1,7 @@
 """Reads of leakers, victims and unstable tests.
 
-Guarantees: a fixed number of queries, whatever the data; the dearest first.
+Guarantees: a fixed number of queries, whatever the data; the dearest first. What broke
+the failing tests of a run: `causes(run_id)`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
+from leaks.causes import Cause as Cause
+from leaks.causes import causes as causes
+from leaks.causes import causes_of as causes_of
 from leaks.models import (
     Leaker,
     LeakerSource,
@@ -77,6 +81,12 @@ def list_leakers(
     if len(found) <= limit:
         return Page(told)
     return Page(told, cursors.write(shown[-1].lost_s.hex(), shown[-1].pk))
+
+
+def open_leakers(project_id: int) -> list[LeakerRow]:
+    """Return all open leakers with their kinds, victims and cost, the dearest first."""
+    rows = Leaker.objects.filter(project_id=project_id, state=LeakerState.OPEN)
+    return _leakers(list(rows.select_related("test").order_by("-lost_s", "pk")))
 
 
 def get_leaker(leaker_id: int) -> LeakerRow | None:

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import METHOD_VERSION
 from analysis.claims import Move
-from analysis.judgement import Status
+from analysis.judgement import Class, Status
 from leaks.leakers import next_state
 from leaks.models import Leaker, LeakerSource, LeakerState, Pair, Verdict
 from leaks.pairs import CLAIMS, Known
+from leaks.signals import (
+    leaker_fixed,
+    leaker_opened,
+    leaker_reopened,
+    test_newly_flaky,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,7 +141,9 @@ def write_leakers(place: Place, leakers: Sequence[LeakerNow]) -> None:
         before = LeakerState(row.state) if row else None
         state = next_state(before, now, fixed_at=row.fixed_at if row else None)
         if state is not None:
-            _leaker(place, row, now, state).save()
+            told = _leaker(place, row, now, state)
+            told.save()
+            tell(told, before, at=place.at)
         elif row is not None:
             row.delete()
     for row in stored.values():
@@ -145,6 +153,20 @@ def write_leakers(place: Place, leakers: Sequence[LeakerNow]) -> None:
             row.state, row.fixed_at = LeakerState.FIXED, place.at
             row.updated_at = place.at
             row.save(update_fields=["state", "fixed_at", "updated_at"])
+            leaker_fixed.send(Leaker, leaker=row, at=place.at, verified=False)
+
+
+def tell(row: Leaker, before: LeakerState | None, *, at: datetime) -> None:
+    """Send what became of a leaker, if anything did; in the caller's transaction."""
+    if row.state == before:
+        return
+    if row.state == LeakerState.OPEN and row.opened_at == at:
+        leaker_opened.send(Leaker, leaker=row, at=at)
+    elif row.state == LeakerState.OPEN and row.reopened_at == at:
+        leaker_reopened.send(Leaker, leaker=row, at=at)
+    elif row.state in _FIXED:
+        verified = row.state == LeakerState.VERIFIED_FIXED
+        leaker_fixed.send(Leaker, leaker=row, at=at, verified=verified)
 
 
 def _leaker(
@@ -201,8 +223,20 @@ def write_verdicts(place: Place, verdicts: Sequence[VerdictNow]) -> None:
         row = stored.pop(place.ids[now.test], None)
         (changed if row else made).append(_verdict(place, row, now, rank))
     mine.filter(pk__in=[row.pk for row in stored.values()]).delete()
+    news = _newly_flaky([*made, *changed], at=place.at)
     Verdict.objects.bulk_create(made, batch_size=_AT_ONCE)
     Verdict.objects.bulk_update(changed, _VERDICT_FIELDS, batch_size=_AT_ONCE)
+
+    for row in news:
+        test_newly_flaky.send(Verdict, verdict=row, at=place.at)
+
+
+def _newly_flaky(rows: Sequence[Verdict], *, at: datetime) -> list[Verdict]:
+    """Mark what is flaky and was not yet told to be."""
+    news = [row for row in rows if row.name == Class.FLAKY and not row.told_flaky_at]
+    for row in news:
+        row.told_flaky_at = at
+    return news
 
 
 _SAME = (
@@ -214,7 +248,15 @@ _SAME = (
     "lost_s",
     "last_failed",
 )
-_VERDICT_FIELDS = ("name", "since", "rank", "method_version", "updated_at", *_SAME)
+_VERDICT_FIELDS = (
+    "name",
+    "since",
+    "told_flaky_at",
+    "rank",
+    "method_version",
+    "updated_at",
+    *_SAME,
+)
 
 
 def _verdict(place: Place, row: Verdict | None, now: VerdictNow, rank: int) -> Verdict:

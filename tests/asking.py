@@ -10,7 +10,14 @@ from django.utils import timezone
 
 from analysis import METHOD_VERSION
 from api.document import openapi
-from leaks.models import Leaker, LeakerSource, LeakerState
+from leaks.models import (
+    Leaker,
+    LeakerSource,
+    LeakerState,
+    Pair,
+    PairKind,
+    PairStatus,
+)
 from results.models import TestCase
 from tests.sending import bearer
 
@@ -18,7 +25,7 @@ JSON = "application/json; charset=utf-8"
 PROBLEM = "application/problem+json"
 
 
-def ask(path: str, token: str | None = None, **query: Any) -> Any:
+def ask(path: str, token: str | None = None, /, **query: Any) -> Any:
     """GET below /api/v1, as a token or as nobody."""
     headers = bearer(token) if token else {}
     client = Client(raise_request_exception=False)
@@ -74,7 +81,7 @@ def reads(token: str) -> dict[str, str]:
 
 
 def _leaker(test: int) -> int:
-    """Make this test a leaker, if it is none."""
+    """Make this test a leaker, and the victim of another, if it is none."""
     case = TestCase.objects.get(pk=test)
     row, _ = Leaker.objects.get_or_create(
         test=case,
@@ -86,5 +93,14 @@ def _leaker(test: int) -> int:
             "opened_at": timezone.now(),
             "updated_at": timezone.now(),
         },
+    )
+    first = TestCase.objects.filter(project=case.project).exclude(pk=test).first()
+    assert first is not None
+    Pair.objects.get_or_create(
+        test=first,
+        victim=case,
+        kind=PairKind.VICTIM,
+        project=case.project,
+        defaults={"status": PairStatus.PROVEN, "updated_at": timezone.now()},
     )
     return row.pk

@@ -83,8 +83,15 @@ def test_below_api_there_is_nothing_but_version_1():
         refused(Client().get(path), 404)
 
 
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-@pytest.mark.parametrize("path", [path for path, _ in READS])
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [
+        (path, method)
+        for path, _ in READS
+        for method in ("post", "put", "patch", "delete")
+        if method not in openapi()["paths"][path]
+    ],
+)
 def test_what_is_only_read_takes_no_other_method(acme, path, method):
     answer = getattr(Client(), method)(
         f"/api/v1{filled(path)}", headers=bearer(acme.token)

@@ -9,13 +9,16 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from healthboard.pipeline import drain_all
+from healthboard.pipeline import BY_NAME, drain, drain_all
 from leaks.models import Leaker, Pair, Proof, Verdict
+from leaks.queries import causes, open_leakers
 from projects.creation import Created, create_project
 from results.exclusion import exclude
 from results.models import Run
+from results.models import TestCase as Case
 from tests import leaking_suite as suite
 from tests.asking import refused, told, wrong_fields
+from tests.leaking_suite import send_gate
 from tests.sending import Upload, bearer, post
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +79,50 @@ def test_the_leaker_is_found_with_its_victims(shuffled):
     assert leaker["reproduce"].startswith(command)
 
 
+def test_a_failing_result_names_the_leaker_that_ran_before_it(shuffled):
+    run = Run.objects.filter(failed__gt=0).latest("started_at")
+    rows = told(f"/runs/{run.pk}/results?outcome=failing", shuffled.token)["items"]
+    found = causes(run.pk)
+    assert rows
+    for row in rows:
+        number = Case.objects.get(pk=row["test"]).number
+        if row["nodeid"] in VICTIMS:
+            assert row["cause"] == row["suspect"]["nodeid"] == LEAKER
+            assert row["suspect"]["status"] == "confirmed"
+            assert row["suspect"]["ran_before"] is True
+            assert found[number].nodeid == LEAKER
+            assert found[number].leaker == Leaker.objects.get().pk
+        else:
+            assert (row["nodeid"], row["cause"]) == (suite.nodeid(suite.FLAKE), None)
+    passed = told(f"/runs/{run.pk}/results?outcome=passed", shuffled.token)["items"]
+    assert {(row["cause"], row["suspect"]) for row in passed} == {(None, None)}
+    Leaker.objects.update(state="dismissed")
+    assert not any(one.claimed for one in causes(run.pk).values())
+
+
+def test_a_run_without_an_order_says_that_it_is_not_known(shuffled):
+    [upload] = list(suite.uploads(suite.story(), start=START, traced=False))[-1:]
+    sick = suite.report({suite.VICTIMS[0]})
+    post(
+        Upload(upload.context | {"run": "shuffled"}, [("junit", "j.xml", sick)]),
+        bearer(shuffled.token),
+    )
+    drain(BY_NAME["ingest"])
+    run = Run.objects.get(name="shuffled")
+    Run.objects.filter(pk=run.pk).update(order="unknown")
+    [cause] = causes(run.pk).values()
+    assert (cause.nodeid, cause.ran_before) == (LEAKER, None)
+
+
+def test_open_leakers_tell_kinds_victims_and_cost(shuffled):
+    [row] = open_leakers(shuffled.project.pk)
+    assert (row.nodeid, row.kinds) == (LEAKER, [])
+    assert {one.nodeid for one in row.victims if one.status == "confirmed"} == VICTIMS
+    assert row.lost_s > 0
+    Leaker.objects.update(state="muted")
+    assert open_leakers(shuffled.project.pk) == []
+
+
 def test_every_unstable_test_has_its_class_and_a_victim_its_leaker(shuffled):
     expected = dict.fromkeys(VICTIMS, "victim") | {suite.nodeid(suite.FLAKE): "flaky"}
     assert classes(shuffled) == expected
@@ -131,29 +178,6 @@ def test_excluded_runs_are_left_out(shuffled):
     [leaker] = told(f"{BASE}/leakers", shuffled.token)["items"]
     assert leaker["state"] == "fixed"
     assert {one["current"] for one in leaker["victims"]} == {False}
-
-
-GATED = {
-    "schema": "healthboard.gate/1",
-    "gate": "ours",
-    "leaks": [
-        {
-            "test": suite.nodeid(7),
-            "kind": "sys_modules.removed",
-            "items": ["shop.cart"],
-            "recipe": "put them back",
-        }
-    ],
-}
-
-
-def send_gate(acme, *, run="gated", drain=True):
-    context = {"run": run, "branch": "main", "commit": "d" * 40, "pr": 7}
-    raw = json.dumps(GATED).encode()
-    answer = post(Upload(context, [("gate", "gate.json", raw)]), bearer(acme.token))
-    assert answer.status_code == 202, answer.content
-    if drain:
-        drain_all()
 
 
 def test_a_gate_opens_a_leaker_at_once(acme):
