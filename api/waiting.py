@@ -9,7 +9,9 @@ from findings import storing as findings
 from ingest import claims
 from leaks import recounting as leaks
 from notify import fanning, sending
+from pulls import facts, verdicts
 from results.queries import state
+from review import keeping as review
 
 
 def waiting(project_id: int | None = None) -> dict[str, int]:
@@ -19,6 +21,9 @@ def waiting(project_id: int | None = None) -> dict[str, int]:
         "findings": findings.waiting(project_id),
         **state.waiting(project_id),
         "leaks": leaks.waiting(project_id),
+        "pulls": facts.waiting(project_id),
+        "verdicts": verdicts.waiting(project_id),
+        "review": review.waiting(project_id),
         "events": fanning.waiting(project_id),
         "deliver": sending.waiting(project_id),
     }

@@ -198,6 +198,8 @@ def _store(upload: Upload, read: _Read, prepared: recording.Prepared | None) -> 
         )
         if read.handed or handovers.is_handed_over(upload, readers.CHECKED_APART):
             handovers.hand_over(upload, readers.CHECKED_APART)
+        if prepared is not None or set(read.kinds) & set(kinds.HOOKS):
+            handovers.hand_over(upload, readers.FOR_PULLS)
         if prepared is None:
             return
         stored = recording.store(prepared)

@@ -24,6 +24,7 @@ READERS: dict[str, Callable[[BinaryIO], Reading]] = {
     "order": read_order,
 }
 CHECKED_APART = "findings"  # the stage that stores what `check` has checked
+FOR_PULLS = "pulls"  # the stage that takes facts of pull requests and commits
 MAX_HOOK_BYTES = 32 * 2**20  # GitHub's are capped at 25 MB
 _PACKED = (".gz", ".gzip", ".zst", ".zstd")
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}

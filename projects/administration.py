@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 
 from projects import audit, options, signing, tokens
-from projects.models import Project, Scope, Token
+from projects.models import AuditEntry, Project, Scope, Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,6 +65,32 @@ def save_settings(
             detail=changed,
         )
     return changed
+
+
+def follow_default_branch(project: Project, name: str, *, before: str) -> bool:
+    """Take over what the repository's host calls the default branch.
+
+    A person's word stays: only `main`, which nobody chose, or what the host said
+    `before`, is replaced, and nothing once somebody has set it.
+    """
+    chosen = AuditEntry.objects.filter(
+        project=project, action="settings.changed", subject__contains="default_branch"
+    )
+    taken = {Project._meta.get_field("default_branch").get_default(), before} - {""}
+    mine = Project.objects.filter(pk=project.pk, default_branch__in=taken)
+    with transaction.atomic():
+        if chosen.exists() or not mine.exclude(default_branch=name).update(
+            default_branch=name
+        ):
+            return False
+        audit.record(
+            project,
+            actor="webhook",
+            action="default_branch.followed",
+            subject=name,
+            detail={"default_branch": [project.default_branch, name]},
+        )
+    return True
 
 
 def make_token(

@@ -30,6 +30,10 @@ class Options:
     due_p1_days: int = 7
     due_p2_days: int = 30
     due_p3_days: int = 90
+    red_introduced_leak: bool = True  # what turns a pull request red
+    red_introduced_failure: bool = True
+    red_p0: bool = True  # an open finding of severity P0 that it did not inherit
+    red_incomplete: bool = True
 
 
 def read(project: Project) -> Options:

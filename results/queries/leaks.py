@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-__all__ = ["LeakDetail", "LeakRow", "leaking_runs", "leaking_tests", "list_leaks"]
+__all__ = [
+    "LeakDetail",
+    "LeakRow",
+    "gate_heard",
+    "leaking_runs",
+    "leaking_tests",
+    "list_leaks",
+]
 
 
 def list_leaks(
@@ -63,6 +70,12 @@ def leaking_runs(case_id: int, run_ids: Iterable[int]) -> set[int]:
     return set(
         told.filter(counted=True, opted_out=False).values_list("run_id", flat=True)
     )
+
+
+def gate_heard(project_id: int, gate: str) -> bool:
+    """Tell whether this gate ever spoke in a run outside of a pull request."""
+    told = Leak.objects.filter(project_id=project_id, gate=gate, run__pr__isnull=True)
+    return told.exists()
 
 
 _LEAK_FIELDS = (
