@@ -8,10 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from healthboard.pipeline import drain_all
+from leaks.models import Pair, Verdict
 from projects.creation import create_project
 from projects.models import Role
 from results.models import Run
 from tests.delivering import BROKEN, FIRST, GREEN, send
+from tests.leaking import make_decision, make_leaker, make_pair, make_verdict
 from tests.reviewing import FIRST as REVIEWED
 from tests.reviewing import ledger, send_review
 from tests.reviewing import send as send_files
@@ -45,6 +47,7 @@ def board(transactional_db, live_server):
     drain_all()
     send_review(made, f"{REVIEWED}\n- P9 shop/what.py:1 — no such severity\n", pr=538)
     send_files(made, ("effects", "e.jsonl", ledger()), run="ci-1", branch="main")
+    leaker, pending = leakers_of(made.project)
     red = Run.objects.get(name="ci-4")
     return SimpleNamespace(
         url=live_server.url,
@@ -59,7 +62,36 @@ def board(transactional_db, live_server):
         route=reviewers.route.pk,
         alone=alone,
         finding=made.project.findings.get(path="tests/conftest.py").pk,
+        leaker=leaker,
+        pending=pending,
     )
+
+
+def leakers_of(project):
+    """Two leakers, one of them muted, and a test that cannot be explained yet.
+
+    Stored last: a recount of these few runs would find none.
+    """
+    first, last, victim = (
+        project.tests.get(name=name)
+        for name in ("test_total", "test_logout", "test_session")
+    )
+    project.leakers.all().delete()  # what the few runs themselves make of it
+    for table in (Pair, Verdict):
+        table.objects.filter(project=project).delete()
+    leaker = make_leaker(
+        project, first, kinds=["sys_modules.removed"], source="both", ticket="SHOP-1"
+    )
+    make_pair(project, first, victim)
+    muted = make_leaker(project, last, state="muted", lost_s=3.0)
+    make_pair(project, last, victim, status="suspect", posterior=0.05)
+    make_decision(muted, what="state", before="open", after="muted", note="later")
+    make_verdict(project, victim)
+    probe = {"why": "No order is known.", "command": "pytest -p random_order"}
+    make_verdict(
+        project, last, "unexplained", missing="Two failures.", probe=probe, rank=1
+    )
+    return leaker.pk, last.pk
 
 
 @pytest.fixture
