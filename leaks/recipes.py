@@ -57,7 +57,7 @@ _RECIPES = {
             "env",
             "Change the environment through monkeypatch",
             (
-                "Replace assignments to os.environ by monkeypatch.setenv and "
+                "Replace assignments to the environment by monkeypatch.setenv and "
                 "monkeypatch.delenv: they are undone after the test.",
                 "A fixture of a wider scope needs its own MonkeyPatch.context().",
             ),
