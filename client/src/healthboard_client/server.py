@@ -220,6 +220,8 @@ def _exchange(
         else:
             connection.request(method, target, body, headers)
     except (BrokenPipeError, ConnectionResetError) as error:
+        if connection.sock is None:  # broken while connecting
+            raise
         # It may have refused before reading all: then its answer is there.
         broken = error
     try:
@@ -229,6 +231,9 @@ def _exchange(
 
 
 def _received(response: http.client.HTTPResponse) -> Answer:
+    if response.length is None and not response.chunked:
+        # Cut off within its head it would read as a whole answer that says nothing.
+        raise http.client.HTTPException("the answer does not say where it ends")
     body = response.read(MOST_ANSWER)
     if response.length:
         raise http.client.IncompleteRead(body, response.length)
