@@ -29,6 +29,11 @@ def finding_url(slug: str, finding_id: int) -> str:
     return f"{settings.SITE_ROOT}/p/{slug}/findings/{finding_id}"
 
 
+def review_url(project: Project, week: str) -> str:
+    """Return the address of a weekly review's page."""
+    return f"{settings.SITE_ROOT}/p/{project.slug}/review/{week}"
+
+
 def upload_url(upload_id: int) -> str:
     return f"{settings.SITE_ROOT}{_ROOT}/uploads/{upload_id}"
 

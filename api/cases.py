@@ -168,7 +168,7 @@ def _one(row: shapes.CaseRow) -> CaseShape:
 
 def _cases(project_id: int, rows: list[shapes.CaseRow]) -> list[CaseShape]:
     """Put beside each test who owns it, and what was decided of it."""
-    held = standings.held_of(project_id, [row.id for row in rows], now=timezone.now())
+    held = standings.held_of([row.id for row in rows], now=timezone.now())
     files = owners.by_file(project_id, (row.file for row in rows))
     return [
         _case(row, held.get(row.id), owners.owner_of(row.id, row.file, held, files))

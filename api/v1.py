@@ -16,6 +16,7 @@ from api import (
     leaks,
     problems,
     project_list,
+    reviews,
     runs,
     status,
     trends,
@@ -55,6 +56,7 @@ for module in (
     leaks,
     trends,
     findings,
+    reviews,
     status,
 ):
     module.router.add_decorator(closed)

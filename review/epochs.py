@@ -91,20 +91,27 @@ def begin(
     return row
 
 
-def progress_of(project: Project, rows: Sequence[Epoch]) -> list[Progress]:
-    """Return what was seen since each of these epochs, in three queries."""
-    days = {row.test.number: today_in(project.zone, row.at) for row in _newest(rows)}
-    tried = tried_since(project.pk, days, branch_class=branch_class(project))
-    return [
-        _progress(row, tried.get(row.test.number, Tried())) for row in _newest(rows)
-    ]
+def progress_of(
+    project: Project, rows: Sequence[Epoch], *, until: datetime, kind: str | None
+) -> list[Progress]:
+    """Return what one class of branches saw since each of these epochs; one query."""
+    newest = _newest(rows)
+    tried = tried_since(
+        project.pk,
+        {row.test.number: today_in(project.zone, row.at) for row in newest},
+        until=today_in(project.zone, until),
+        branch_class=kind,
+    )
+    return [_progress(row, tried.get(row.test.number, Tried())) for row in newest]
 
 
-def recent(project: Project, *, since: datetime, until: datetime) -> list[Progress]:
+def recent(
+    project: Project, *, since: datetime, until: datetime, kind: str | None
+) -> list[Progress]:
     """Return the newest epoch of each test that began in a stretch of time."""
     rows = Epoch.objects.filter(project=project, at__gte=since, at__lt=until)
     found = list(rows.select_related("test").order_by("-at", "-pk"))
-    return progress_of(project, found)
+    return progress_of(project, found, until=until, kind=kind)
 
 
 def branch_class(project: Project) -> str | None:

@@ -82,16 +82,10 @@ class EpochRow:
     made_by: str
 
 
-def held_of(
-    project_id: int, test_ids: Collection[int] | None = None, *, now: datetime
-) -> dict[int, Held]:
-    """Return what holds of some tests, or of all on which something was decided."""
-    rows = Standing.objects.filter(project_id=project_id)
-    marks = Epoch.objects.filter(project_id=project_id)
-    if test_ids is not None:
-        rows = rows.filter(test_id__in=list(test_ids))
-        marks = marks.filter(test_id__in=list(test_ids))
-    found = list(rows)
+def held_of(test_ids: Collection[int], *, now: datetime) -> dict[int, Held]:
+    """Return what holds of those of some tests on which something was decided."""
+    marks = Epoch.objects.filter(test_id__in=list(test_ids))
+    found = list(Standing.objects.filter(test_id__in=list(test_ids)))
     fixed = {
         test: (at, commit)
         for test, at, commit in marks.order_by("at", "pk").values_list(

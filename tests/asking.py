@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 from urllib.parse import quote
 
@@ -75,6 +76,7 @@ def reads(token: str) -> dict[str, str]:
         filled = path.replace("{p}", "acme/app").replace("{n}", "1")
         filled = filled.replace("{id}", str(ids.get(kind)))
         filled = filled.replace("{test}", quote(result["nodeid"], safe=""))
+        filled = filled.replace("{week}", f"{date.today():%G-W%V}")
         filled += "?metric=pass_rate" if path.endswith("/trends") else ""
         found[path] = filled.removeprefix("/api/v1")
     return found

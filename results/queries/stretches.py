@@ -77,7 +77,11 @@ def stretches(
 
 
 def tried_since(
-    project_id: int, since: Mapping[int, date], *, branch_class: str | None = None
+    project_id: int,
+    since: Mapping[int, date],
+    *,
+    until: date | None = None,
+    branch_class: str | None = None,
 ) -> dict[int, Tried]:
     """Return, by test number, what the days since its own day say of a test."""
     if not since:
@@ -85,6 +89,8 @@ def tried_since(
     rows = Day.objects.filter(project_id=project_id, date__gte=min(since.values()))
     if branch_class is not None:
         rows = rows.filter(branch_class=branch_class)
+    if until is not None:
+        rows = rows.filter(date__lte=until)
     numbers = np.array(sorted(since), np.int64)
     starts = [since[number] for number in numbers.tolist()]
     runs, failed = np.zeros(len(numbers)), np.zeros(len(numbers))

@@ -34,7 +34,7 @@ def test_id(acme) -> int:
 
 
 def held(acme, test_id, *, at=NOW):
-    return held_of(acme.project.pk, [test_id], now=at)[test_id]
+    return held_of([test_id], now=at)[test_id]
 
 
 def test_a_decision_is_stored_with_who_when_and_why(acme, test_id):
