@@ -198,7 +198,7 @@ def _store(upload: Upload, read: _Read, prepared: recording.Prepared | None) -> 
         )
         if read.handed or handovers.is_handed_over(upload, readers.CHECKED_APART):
             handovers.hand_over(upload, readers.CHECKED_APART)
-        if prepared is not None or set(read.kinds) & set(kinds.HOOKS):
+        if prepared is not None or _tells_of_pulls(upload, read):
             handovers.hand_over(upload, readers.FOR_PULLS)
         if prepared is None:
             return
@@ -209,6 +209,11 @@ def _store(upload: Upload, read: _Read, prepared: recording.Prepared | None) -> 
         Upload.objects.filter(pk=upload.pk).update(
             run_id=stored.run_id, warnings=warnings
         )
+
+
+def _tells_of_pulls(upload: Upload, read: _Read) -> bool:
+    hooks = set(read.kinds) & set(kinds.HOOKS)
+    return bool(hooks) or (bool(read.kinds) and "pr" in upload.context)
 
 
 def _as_json(problem: FileProblem) -> dict[str, object]:

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from results.queries.tested import RunAt
 
 
-def store(project: Project, context: Context, *, run_id: int) -> None:
+def store(project: Project, context: Context, *, run_id: int | None) -> None:
     """Store what an upload says, and mark the verdicts that its run concerns."""
-    run = tested.run_at(run_id)
+    run = tested.run_at(run_id) if run_id is not None else None
     if run is None:
+        if context.pr is not None:  # a review
+            marking.mark(project.pk, [telling.pull_of(project, context.pr).number])
         return
     head = _learn(project, context)
     if run.pr is None:

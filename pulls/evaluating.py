@@ -16,7 +16,7 @@ from projects import options
 from pulls import graph, heads, judging, repositories, upstream, wording
 from pulls.bases import base_of
 from pulls.causes import causes
-from pulls.finding_items import findings_of
+from pulls.finding_items import findings_of, version_of
 from pulls.models import Mark, State, Verdict
 from pulls.shapes import HeadRun, Told
 from results.queries.leaks import gate_heard
@@ -51,11 +51,13 @@ class Made:
     blocked_by: set[int]  # computed: open pull requests that fix what it inherits
     tests: list[int]
     causes: str
+    reviewed: int  # version of its findings
 
 
 def evaluate(project: Project, pull: Pull) -> Made:
     """Judge a pull request by what is known now."""
     before = Verdict.objects.filter(pull=pull).first()
+    reviewed = version_of(project.pk, pull.number)  # before they are read
     branches = repositories.default_branches(project)
     head = heads.head_of(pull)
     base = base_of(pull, head, branches, before=before)
@@ -84,6 +86,7 @@ def evaluate(project: Project, pull: Pull) -> Made:
         blocked_by=waits,
         tests=sorted(tests),
         causes=known.digest,
+        reviewed=reviewed,
     )
 
 

@@ -65,9 +65,8 @@ def work(handover: Handover) -> None:
                 repository.save(update_fields=["name"])
             repositories.follow(repository, project, told=facts.default_branch)
             store_hook(project, facts)
-        if upload.run_id is not None:
-            repositories.follow(repository, project, told="")
-            contexts.store(project, context, run_id=upload.run_id)
+        repositories.follow(repository, project, told="")
+        contexts.store(project, context, run_id=upload.run_id)
 
 
 def store_hook(project: Project, facts: HookFacts) -> None:

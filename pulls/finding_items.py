@@ -7,7 +7,7 @@ request) raised the same one. Where no such review is known, that is not known e
 from __future__ import annotations
 
 from analysis.attribution import Share
-from findings.models import Finding, Review
+from findings.models import Course, Finding, Review, Source
 from formats.reviews.life import State
 from pulls.shapes import FindingItem
 
@@ -29,6 +29,19 @@ def findings_of(project_id: int, number: int) -> list[FindingItem]:
     )
     reviewed = Review.objects.filter(course__project=project_id, course__pr=0).exists()
     return [_item(row, elsewhere.get(row.key), reviewed=reviewed) for row in rows]
+
+
+def version_of(project_id: int, number: int) -> int:
+    """Return the version of a pull request's findings; it rises with each change."""
+    return versions(project_id, number=number).get(number, 0)
+
+
+def versions(project_id: int, *, number: int | None = None) -> dict[int, int]:
+    """Return these versions by pull request, of one or of all that have findings."""
+    courses = Course.objects.filter(project=project_id, source=Source.REVIEW, pr__gt=0)
+    if number is not None:
+        courses = courses.filter(pr=number)
+    return dict(courses.values_list("pr", "version"))
 
 
 def _item(row: Finding, there: str | None, *, reviewed: bool) -> FindingItem:

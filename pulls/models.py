@@ -282,6 +282,7 @@ class Verdict(models.Model):
     speaks = models.PositiveIntegerField(default=0)  # of so many leaks and failures
     tests = models.JSONField(default=list)  # ids of those that they are of
     causes = models.CharField(max_length=32, blank=True)  # digest: what made them so
+    reviewed = models.PositiveIntegerField(default=0)  # version of its findings
     method = models.PositiveIntegerField(default=1)
     at = models.DateTimeField()
     changed_at = models.DateTimeField()  # since when the word is this one

@@ -22,6 +22,7 @@ from ingest.claims import FIRST_PAUSE, GROWTH, MAX_ATTEMPTS
 from projects.models import Project
 from pulls import causes, marking, repositories, signals
 from pulls.evaluating import evaluate
+from pulls.finding_items import versions
 from pulls.models import Edge, Mark, Pull, Repository, Source, State, Verdict
 from results.storable import storable
 
@@ -117,7 +118,18 @@ def look_again() -> bool:
         at = causes.changed_at(project.pk)
         if at is not None and at != repository.causes_at:
             marked |= _mark_by_causes(project, at)
+        marked |= _mark_by_findings(project)
     return marked
+
+
+def _mark_by_findings(project: Project) -> bool:
+    """Mark those whose findings changed since they were judged."""
+    now = versions(project.pk)
+    rows = Verdict.objects.filter(pull__project=project, pull__number__in=now)
+    then = dict(rows.values_list("pull__number", "reviewed"))
+    changed = [n for n, version in then.items() if now[n] != version]
+    with transaction.atomic():
+        return bool(changed) and bool(marking.mark(project.pk, changed))
 
 
 def _mark_by_causes(project: Project, at: datetime) -> bool:
@@ -156,6 +168,7 @@ def _store(pull: Pull, made: Made) -> None:
             "speaks": len(made.tests),
             "tests": made.tests,
             "causes": made.causes,
+            "reviewed": made.reviewed,
             "method": METHOD,
             "at": now,
             "changed_at": now if changed or before is None else before.changed_at,

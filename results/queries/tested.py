@@ -33,7 +33,8 @@ _FIELDS = (
     *("project_id", "name", "branch", "commit", "head_sha", "base_sha", "pr"),
     *("base_branch", "merge_base", "environment", "environment_key", "outcome"),
     *("started_at", "committed_at", "excluded_at", "version", "completeness"),
-    *("failed_outside", "facts_deleted", "tests"),
+    *("failed_outside", "facts_deleted", "tests", "failed"),
+    "errors",
 )
 
 
@@ -60,6 +61,7 @@ class RunAt:
     left_out: bool  # by a person, or by retention
     version: int
     tests: int
+    failing: int
     missing: list[int]
     expected: int
 
@@ -232,6 +234,7 @@ def _row(run: Run) -> RunAt:
         left_out=run.excluded_at is not None or run.facts_deleted,
         version=run.version,
         tests=run.tests,
+        failing=run.failed + run.errors,
         missing=run.completeness.get("missing", []),
         expected=run.completeness.get("expected_shards", 0),
     )
