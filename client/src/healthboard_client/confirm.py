@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from healthboard_client.console import Console
     from healthboard_client.proving import Finding, Proof
 
+_ROLES = {"victim": ("leaker", "victim"), "brittle": ("setter", "brittle test")}
 LEAST_BELIEF = 0.001  # a candidate below it costs more runs than bisection
 
 
@@ -96,12 +97,12 @@ def _recorded(
 
 
 def _report(console: Console, victim: str, found: Finding, lab: Laboratory) -> None:
-    role = "leaker" if found.kind == "victim" else "setter"
+    role, test = _ROLES.get(found.kind, ("", ""))
     for proof in found.proofs:
         word = "confirmed" if proof.confirmed else "refuted"
         named = " + ".join(proof.leakers)
         console.answer(
-            f"{word} {role}: {named} (by {proof.how}: the {found.kind} failed in "
+            f"{word} {role}: {named} (by {proof.how}: the {test} failed in "
             f"{proof.failed} of {proof.runs} runs after it)"
         )
         if proof.confirmed:
