@@ -10,6 +10,8 @@ are not read.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from analysis.catalogue import Pool
@@ -17,7 +19,7 @@ from analysis.classes import ENOUGH, classify, missing_for
 from analysis.history import Floats, History, Ints
 from analysis.judgement import Class, Judgement
 from analysis.naming import Masses, name_candidates
-from analysis.observations import mixed, observe
+from analysis.observations import Observations, mixed, observe
 from analysis.outcomes import Outcomes, circumstances
 from analysis.pooling import Pools, pool_rows
 from analysis.priors import Beliefs, Story
@@ -37,21 +39,28 @@ def judge(history: History, test: int, *, beliefs: Beliefs | None = None) -> Jud
 
 
 def judge_all(
-    history: History, tests: Ints | None = None, *, beliefs: Beliefs | None = None
+    history: History,
+    tests: Ints | None = None,
+    *,
+    beliefs: Beliefs | None = None,
+    seen: Observations | None = None,
+    weigh: Callable[[Case, int], Row] = weigh_row,
 ) -> tuple[Judgement, ...]:
     """Judge the wanted tests (default: all with both outcomes), in their order.
 
+    seen   what counts of them (`settled`), where not all observations do
+    weigh  gives the same as `weigh_row`, perhaps from memory
     tests  (T,) distinct test numbers. Cost: one pass over the executions before
     each test in its process, then a matrix product; memory 40 bytes × T × N.
     """
     wanted = mixed(history) if tests is None else np.asarray(tests, dtype=np.int32)
     case = Case(
         history=history,
-        observations=observe(history, wanted),
+        observations=observe(history, wanted) if seen is None else seen,
         around=circumstances(history),
         beliefs=beliefs or Beliefs(),
     )
-    rows = [weigh_row(case, index) for index in range(len(wanted))]
+    rows = [weigh(case, index) for index in range(len(wanted))]
     if not rows:
         return ()
     pooled = pool_rows(case, rows)

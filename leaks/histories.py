@@ -1,66 +1,63 @@
 """From stored executions to the history that `analysis` judges.
 
-Guarantees: the same facts give the same history, in whatever order they arrived; a
-test that was skipped did not start; a retry stands right behind its first attempt;
-reruns of failures and hand-made subsets are marked as no whole runs.
+Guarantees: the same facts give the same history, in whatever order they arrived;
+reruns of failures and hand-made subsets are marked as no whole runs; what only one pull
+request ever broke is no evidence against a test of other code.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.history import History, Run, State
-from formats.outcomes import CODE, Outcome
-from results.blocks import Flag
-from results.queries.executions import executions, files_of
+from leaks.parts import started
+from results.queries.executions import Unchanged, executions, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from analysis.history import Ints
-    from results.queries.executions import PartExecutions, RunFacts
+    from leaks.memory import Remembered
+    from leaks.parts import Part
+    from results.queries.executions import PartKey, RunFacts
 
-_NOT_STARTED = -1
-_STATE = np.full(256, _NOT_STARTED, np.int8)
-_STATE[CODE[Outcome.PASSED]] = State.PASSED
-_STATE[CODE[Outcome.FAILED]] = State.FAILED
-_STATE[CODE[Outcome.ERROR]] = State.FAILED
-_STATE[CODE[Outcome.XFAILED]] = State.UNOBSERVED
-_STATE[CODE[Outcome.XPASSED]] = State.UNOBSERVED
+_NOBODY = -1
 # A run again, or a subset, that holds a smaller share is not a run of the suite.
 _AGAIN, _SUBSET = 0.5, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """A history and the run that each of its runs is a part of, aligned."""
+    """A history, the run that each of its runs is a part of, and the part: aligned."""
 
     history: History
     runs: tuple[RunFacts, ...]
+    keys: tuple[PartKey, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """A part's executions, before it is known where its commit stands."""
-
-    facts: RunFacts
-    job: str
-    index: int
-    attempt: int
-    order: str
-    size: int
-    columns: dict[str, np.ndarray | None]
-
-
-def read_history(project_id: int, *, window: int, now: datetime | None = None) -> Told:
-    """Read a project's window of days."""
-    parts = [_started(part) for part in executions(project_id, window=window, now=now)]
+def read_history(
+    project_id: int,
+    *,
+    window: int,
+    now: datetime | None = None,
+    remembered: Remembered | None = None,
+) -> Told:
+    """Read a project's window of days; only what is new of what is remembered."""
+    known = remembered.parts if remembered else {}
+    parts = [
+        replace(known[part.key], facts=part.run)
+        if isinstance(part, Unchanged)
+        else started(part)
+        for part in executions(project_id, window=window, now=now, known=known)
+    ]
+    if remembered:
+        remembered.parts = {part.key: part for part in parts}
     parts.sort(
         key=lambda one: (
             one.facts.started_at,
@@ -77,10 +74,45 @@ def read_history(project_id: int, *, window: int, now: datetime | None = None) -
         files=_numbered(files),
         folders=_numbered([str(PurePosixPath(file).parent) for file in files]),
     )
-    return Told(history, tuple(part.facts for part in parts))
+    return Told(
+        confined(history, [_stratum(part.facts) for part in parts]),
+        tuple(part.facts for part in parts),
+        tuple(part.key for part in parts),
+    )
 
 
-def _runs(parts: Sequence[_Part]) -> Iterable[Run]:
+def _stratum(run: RunFacts) -> str:
+    """Whose code it ran: the default branch's, or that of one pull request or branch."""
+    if run.branch_class == "default":
+        return ""
+    return f"pull {run.pr}" if run.pr is not None else f"branch {run.branch}"
+
+
+def confined(history: History, strata: Sequence[str]) -> History:
+    """Judge what only ever failed in one pull request (or branch) by its runs alone.
+
+    Its own regression is no contrast to the runs of other code: who ran before it there
+    is innocent. Whatever failed on the default branch, or in several, keeps all.
+    """
+    codes = _codes([*strata, ""])
+    owner = np.full(history.n_tests, _NOBODY)
+    mine = [codes[stratum] for stratum in strata]
+    for run, code in zip(history.runs, mine, strict=True):
+        failing = np.unique(run.tests[run.states == State.FAILED])
+        other = (owner[failing] != _NOBODY) & (owner[failing] != code)
+        owner[failing] = np.where(other, codes[""], code)
+    owner[owner == codes[""]] = _NOBODY
+    if (owner == _NOBODY).all():
+        return history
+    runs = []
+    for run, code in zip(history.runs, mine, strict=True):
+        foreign = (owner[run.tests] != _NOBODY) & (owner[run.tests] != code)
+        states = np.where(foreign, State.UNOBSERVED, run.states).astype(np.int8)
+        runs.append(replace(run, states=states) if foreign.any() else run)
+    return replace(history, runs=tuple(runs))
+
+
+def _runs(parts: Sequence[Part]) -> Iterable[Run]:
     commits = commit_places([part.facts for part in parts])
     stretches = _codes(part.facts.branch for part in parts)
     environments = _codes(part.facts.environment_key for part in parts)
@@ -137,7 +169,7 @@ def _numbered(names: Sequence[str]) -> Ints:
     return np.array([codes[name] for name in names], np.int32)
 
 
-def _whole(parts: Sequence[_Part]) -> list[bool]:
+def _whole(parts: Sequence[Part]) -> list[bool]:
     sizes: dict[object, list[int]] = defaultdict(list)
     first: dict[object, tuple[int, int]] = {}
     for part in parts:
@@ -154,36 +186,5 @@ def _whole(parts: Sequence[_Part]) -> list[bool]:
     return whole
 
 
-def _kind(part: _Part) -> tuple[str, str, int]:
+def _kind(part: Part) -> tuple[str, str, int]:
     return part.facts.environment_key, part.job, part.index
-
-
-def _started(part: PartExecutions) -> _Part:
-    """Keep what started, and put each retry behind its first attempt."""
-    last = _STATE[part.outcome]
-    first = np.where(part.flags & Flag.HAD_FAILURE, np.int8(State.FAILED), last)
-    kept = np.flatnonzero(first != _NOT_STARTED)
-    again = (part.attempts[kept] > 1) & (last[kept] != _NOT_STARTED)
-    rows = np.repeat(kept, 1 + again)
-    second = np.zeros(len(rows), bool)
-    second[1:] = rows[1:] == rows[:-1]
-    before = np.zeros(len(part.tests) + 1, np.int64)
-    before[1:] = np.cumsum(np.bincount(rows, minlength=len(part.tests)))
-    states = np.where(second, last[rows], first[rows]).astype(np.int8)
-    columns: dict[str, np.ndarray | None] = {
-        "tests": part.tests[rows],
-        "states": states,
-        "offsets": before[part.offsets].astype(np.int32),
-        "attempts": (1 + second).astype(np.int8) if second.any() else None,
-        "starts": None if part.starts is None else part.starts[rows],
-        "stops": None if part.stops is None else part.stops[rows],
-    }
-    return _Part(
-        part.run,
-        part.job,
-        part.index,
-        part.attempt,
-        part.order,
-        len(part.tests),
-        columns,
-    )

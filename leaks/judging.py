@@ -15,10 +15,13 @@ from analysis.history import State
 from analysis.judge import judge_all
 from analysis.observations import mixed, observe, usable
 from analysis.priors import GATE_FACTOR, Beliefs, Story
+from analysis.settled import settled
 from leaks.histories import read_history
+from leaks.memory import Memory, Weighing, base_of, hash_of
 from leaks.models import Proof, ProofResult
 from projects import options
 from results.queries.gated import gated_tests
+from results.queries.state import epoch_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from analysis.judgement import Judgement
     from analysis.observations import Observations
     from leaks.histories import Told
+    from leaks.memory import Remembered
     from projects.models import Project
     from results.queries.leak_shapes import Gated
 
@@ -53,24 +57,42 @@ class Judged:
         return self.told.history
 
 
-def judge_project(project: Project, *, now: datetime | None = None) -> Judged:
+def judge_project(
+    project: Project, *, now: datetime | None = None, memory: Memory | None = None
+) -> Judged:
     """Read a project's window and judge all of its unstable tests together."""
+    memory = memory or Memory()
+    remembered = memory.of(project.pk, epoch_of(project.pk))
     window = options.read(project).window_days
-    told = read_history(project.pk, window=window, now=now)
+    told = read_history(project.pk, window=window, now=now, remembered=remembered)
     gated = {one.number: one for one in gated_tests(project.pk, window=window, now=now)}
     proofs = proofs_of(project)
     tests, crowd = _chosen(told.history)
     beliefs = _beliefs(told.history, gated, proofs)
-    found = judge_all(told.history, tests, beliefs=beliefs)
+    seen = observe(told.history, tests)
+    weigh = _weighing(told, beliefs, remembered)
+    found = judge_all(
+        told.history, tests, beliefs=beliefs, seen=settled(seen), weigh=weigh
+    )
+    weigh.finish()
+    memory.trim()
     return Judged(
         told=told,
         window=window,
-        seen=observe(told.history, tests),
+        seen=seen,
         judgements={one.test: one for one in found},
         gated=gated,
         proofs=proofs,
         crowd=crowd,
     )
+
+
+def _weighing(told: Told, beliefs: Beliefs, remembered: Remembered) -> Weighing:
+    history = told.history
+    keys = [hash_of(repr(key).encode()) for key in told.keys]
+    parts = np.array(keys, np.uint64)
+    base = base_of(history.n_tests, history.files, history.folders, beliefs.gate)
+    return Weighing(remembered, parts, base)
 
 
 def proofs_of(project: Project) -> Proofs:

@@ -17,6 +17,7 @@ from ingest import leases
 from leaks.costs import of_leakers
 from leaks.judging import judge_project
 from leaks.leakers import leakers_now
+from leaks.memory import Memory
 from leaks.pairs import pairs_now
 from leaks.verdicts import verdicts_now
 from leaks.writing import (
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from results.models import Recount
+
+
+_memory = Memory()
 
 
 def claim(now: datetime) -> Recount | None:
@@ -61,7 +65,7 @@ def work(recount: Recount) -> None:
     """Judge a claimed project and store it, unless another has taken it over."""
     started = time.thread_time()
     project = recount.project
-    judged = judge_project(project)
+    judged = judge_project(project, memory=_memory)
     pairs = pairs_now(judged, known_pairs(project.pk))
     leakers = leakers_now(judged, pairs, of_leakers(judged, pairs))
     names = names_of_all(project.pk)

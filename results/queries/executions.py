@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from django.db.models import Max
 
 from results import blocks, order_blocks
 from results.loading import load_rosters
@@ -20,11 +21,13 @@ from results.models import Block, Shard, TestCase
 from results.queries.windows import runs_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from django.db.models import QuerySet
     from numpy.typing import NDArray
 
+_NAMED = 300  # shards named in one query
 _BEST_FIRST = ("traced", "assumed", "unknown")
 
 
@@ -62,14 +65,27 @@ class _Shard(NamedTuple):
         return self.run_id, self.job, self.place, self.attempt
 
 
+type PartKey = tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A part that the caller knows already; its run may be told anew."""
+
+    key: PartKey
+    run: RunFacts
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PartExecutions:
     """What one part of a run executed: results by process, in order of start.
 
     `offsets[p]:offsets[p + 1]` is process p. Where the order is unknown they stand in
-    one process, by number. `starts` and `stops` are Unix seconds, or None.
+    one process, by number. `starts` and `stops` are Unix seconds, or None. `key` is
+    another one as soon as anything of it is stored anew.
     """
 
+    key: PartKey
     run: RunFacts
     job: str
     index: int
@@ -85,18 +101,45 @@ class PartExecutions:
 
 
 def executions(
-    project_id: int, *, window: int, now: datetime | None = None
-) -> Iterator[PartExecutions]:
-    """Yield the parts of the window's runs, in no particular order."""
+    project_id: int,
+    *,
+    window: int,
+    now: datetime | None = None,
+    known: Collection[PartKey] = (),
+) -> Iterator[PartExecutions | Unchanged]:
+    """Yield the parts of the window's runs, in no particular order.
+
+    Those in `known` are not read, only named.
+    """
     within = runs_in(project_id, window=window, now=now)
     runs = within.filter(bad=False, facts_deleted=False)
     facts = {row[0]: RunFacts(*row) for row in runs.values_list(*RunFacts._fields)}
     told = Shard.objects.filter(run__in=runs, roster__isnull=False, tests__gt=0)
     rows = told.filter(same_as_upload=None).values_list(*_SHARD)
-    chosen = _chosen([_Shard(*row) for row in rows])
-    rosters = load_rosters({shard.roster_id for some in chosen for shard in some})
-    part_of = {shard.id: some for some in chosen for shard in some}
     stored = Block.objects.filter(project_id=project_id, shard__run__in=runs)
+    newest = dict(stored.values_list("shard_id").annotate(Max("pk")).order_by())
+    chosen: dict[PartKey, list[_Shard]] = {}
+    for some in _chosen([_Shard(*row) for row in rows]):
+        key = tuple((one.id, newest.get(one.id, 0), one.order) for one in some)
+        if key in known:
+            yield Unchanged(key, facts[some[0].run_id])
+        else:
+            chosen[key] = some
+    yield from _read(stored, chosen, facts)
+
+
+def _read(
+    blocks_of: QuerySet[Block],
+    chosen: Mapping[PartKey, list[_Shard]],
+    facts: Mapping[int, RunFacts],
+) -> Iterator[PartExecutions]:
+    rosters = load_rosters(
+        {shard.roster_id for some in chosen.values() for shard in some}
+    )
+    part_of = {shard.id: (key, some) for key, some in chosen.items() for shard in some}
+    stored = blocks_of
+    if len(part_of) <= _NAMED:  # few are new: ask for these alone
+        stored = blocks_of.filter(shard_id__in=list(part_of))
     unfinished: dict[object, list[PartExecutions]] = defaultdict(list)
     by_shard = stored.order_by("shard_id", "chunk").values_list(
         "shard_id", "chunk", "data"
@@ -104,10 +147,12 @@ def executions(
     for shard_id, some in groupby(by_shard.iterator(200), key=lambda row: row[0]):
         if shard_id not in part_of:
             continue
-        part = part_of[shard_id]
+        key, part = part_of[shard_id]
         shard = next(one for one in part if one.id == shard_id)
         pieces = [(chunk, bytes(data)) for _, chunk, data in some]
-        unpacked = _unpack(facts[shard.run_id], shard, rosters[shard.roster_id], pieces)
+        unpacked = _unpack(
+            key, facts[shard.run_id], shard, rosters[shard.roster_id], pieces
+        )
         if len(part) == 1:
             yield unpacked
             continue
@@ -146,6 +191,7 @@ def _chosen(shards: Sequence[_Shard]) -> list[list[_Shard]]:
 
 
 def _unpack(
+    key: PartKey,
     run: RunFacts,
     shard: _Shard,
     roster: NDArray[np.int32],
@@ -176,6 +222,7 @@ def _unpack(
             ran = order_blocks.decode_untimed(order)
     rows = ran.rows
     return PartExecutions(
+        key=key,
         run=run,
         job=shard.job,
         index=shard.place,
@@ -215,6 +262,7 @@ def _joined(parts: list[PartExecutions]) -> PartExecutions:
 
     timed = all(part.starts is not None for part in parts)
     return PartExecutions(
+        key=first.key,
         run=first.run,
         job=first.job,
         index=first.index,

@@ -52,9 +52,11 @@ def runs_in(
 ) -> QuerySet[Run]:
     """Return the runs of the window's days, without those that somebody excluded."""
     end = end_of(project_id, now=now).moment
+    first = (end - timedelta(days=window)).replace(hour=0, minute=0, second=0)
     return Run.objects.filter(
         project_id=project_id,
-        started_at__gt=end - timedelta(days=window),
+        # From midnight (UTC): what is read from it changes with the day, not the run.
+        started_at__gte=first.replace(microsecond=0),
         started_at__lte=end,
         excluded_at=None,
     )
