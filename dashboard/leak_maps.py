@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dashboard.leak_words import speaks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -62,7 +64,13 @@ class LeakMap:
 
     @property
     def height(self) -> int:
+        """How high the graph is, in pixels."""
         return max(len(self.leakers), len(self.victims)) * ROW
+
+    @property
+    def width(self) -> int:
+        """How wide the heat map is at least, in pixels, for its names to be read."""
+        return 240 + 24 * len(self.victims)
 
     def selected(self, leaker: int, victim: int) -> Cell | None:
         """Return the cell of a leaker and one of its victims, if it is drawn."""
@@ -105,5 +113,5 @@ def _drawn(leaker: LeakerRow) -> list[PairRow]:
     return [
         pair
         for pair in leaker.victims
-        if pair.current and pair.status != "refuted" and pair.posterior >= _FAINTEST
+        if pair.current and speaks(pair) and pair.posterior >= _FAINTEST
     ]

@@ -196,16 +196,24 @@ def tests_of_class(name: str, count: int) -> str:
     return f"{count:,} {word if count == 1 else _MANY.get(name, word)}"
 
 
+def speaks(pair: PairRow) -> bool:
+    """Tell whether anything speaks for a pair: a claim, or a failure and some belief.
+
+    Who never ran before a failure broke nothing, whatever is believed beforehand.
+    """
+    if pair.status in _SURE:
+        return True
+    victim = pair.kind == "victim"
+    seen = pair.failed_after if victim else pair.failed_without
+    return pair.status != "refuted" and seen > 0 and pair.posterior >= _FAINTEST
+
+
 def worth_a_look(pairs: Sequence[PairRow]) -> list[PairRow]:
     """Return the pairs that say something: claims first, then suspicions, refuted last.
 
     What holds less than a thousandth of the belief is no suspicion.
     """
-    shown = [
-        one
-        for one in pairs
-        if one.status in _SURE or one.status == "refuted" or one.posterior >= _FAINTEST
-    ]
+    shown = [one for one in pairs if one.status == "refuted" or speaks(one)]
     return sorted(
         shown,
         key=lambda one: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -151,6 +152,17 @@ def test_what_holds_no_belief_is_no_suspicion():
     suspect = pair(5, status="suspect", posterior=0.2)
     shown = leak_words.worth_a_look([refuted, faint, suspect, sure])
     assert [one.test for one in shown] == [2, 5, 4]
+
+
+@pytest.mark.parametrize(
+    ("kind", "innocent"), [("victim", "failed_after"), ("brittle", "failed_without")]
+)
+def test_who_never_ran_before_a_failure_is_no_suspect(kind, innocent):
+    suspect = pair(kind=kind, status="suspect", posterior=0.2)
+    assert leak_words.speaks(suspect)
+    assert not leak_words.speaks(replace(suspect, **{innocent: 0}))
+    proven = replace(suspect, status="proven", **{innocent: 0})
+    assert leak_words.speaks(proven)
 
 
 def test_stories_are_ranked_and_the_faint_left_out():
