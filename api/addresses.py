@@ -34,6 +34,11 @@ def review_url(project: Project, week: str) -> str:
     return f"{settings.SITE_ROOT}/p/{project.slug}/review/{week}"
 
 
+def pull_url(slug: str, number: int) -> str:
+    """Return the address of a pull request's page."""
+    return f"{settings.SITE_ROOT}/p/{slug}/pulls/{number}"
+
+
 def upload_url(upload_id: int) -> str:
     return f"{settings.SITE_ROOT}{_ROOT}/uploads/{upload_id}"
 

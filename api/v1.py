@@ -16,11 +16,13 @@ from api import (
     leaks,
     problems,
     project_list,
+    pulls,
     reviews,
     runs,
     status,
     trends,
     uploads,
+    webhooks,
 )
 from api.access import AUTH
 from api.closing import closed
@@ -56,7 +58,9 @@ for module in (
     leaks,
     trends,
     findings,
+    pulls,
     reviews,
+    webhooks,
     status,
 ):
     module.router.add_decorator(closed)

@@ -26,29 +26,26 @@ type LeakKey = tuple[int | None, str]
 
 
 class _Kept:
-    """The newest runs that were read, by id and version."""
+    """The newest runs that were read, by epoch, id and version."""
 
     def __init__(self) -> None:
         self._guard = Lock()
-        self._found: OrderedDict[tuple[int, int], Shown] = OrderedDict()
+        self._found: OrderedDict[tuple[str, int, int], Shown] = OrderedDict()
 
-    def get(self, run: RunAt) -> Shown | None:
+    def get(self, epoch: str, run: RunAt) -> Shown | None:
+        key = (epoch, run.id, run.version)
         with self._guard:
-            found = self._found.get((run.id, run.version))
+            found = self._found.get(key)
             if found is not None:
-                self._found.move_to_end((run.id, run.version))
+                self._found.move_to_end(key)
             return found
 
-    def put(self, shown: Iterable[Shown]) -> None:
+    def put(self, epoch: str, shown: Iterable[Shown]) -> None:
         with self._guard:
             for one in shown:
-                self._found[one.run, one.version] = one
+                self._found[epoch, one.run, one.version] = one
             while len(self._found) > MOST_KEPT:
                 self._found.popitem(last=False)
-
-    def clear(self) -> None:
-        with self._guard:
-            self._found.clear()
 
 
 kept = _Kept()
@@ -56,11 +53,12 @@ kept = _Kept()
 
 def shown(runs: Sequence[RunAt], *, project_id: int) -> dict[int, Shown]:
     """Return what these runs show, by their id."""
-    found = {run.id: one for run in runs if (one := kept.get(run)) is not None}
+    epoch = tested.epoch_of(project_id)
+    found = {run.id: one for run in runs if (one := kept.get(epoch, run)) is not None}
     missing = [run for run in runs if run.id not in found]
     if missing:
         read = tested.shown(missing, project_id=project_id)
-        kept.put(read.values())
+        kept.put(epoch, read.values())
         found |= read
     return found
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formats.outcomes import BY_CODE, CODE, FAILING, Outcome
-from results.models import Failure, Leak, Run, RunOutcome, TestCase
+from results.models import Counter, Failure, Leak, Run, RunOutcome, TestCase
 from results.queries.merged import load_runs
 from results.queries.rows import names_of
 
@@ -152,6 +152,13 @@ def runs_of_branches(
     if since is not None:
         runs = runs.filter(started_at__gte=since)
     return _rows(runs, most=most)
+
+
+def epoch_of(project_id: int) -> str:
+    """Return what a memory of a project's runs is bound to: a restored database has
+    another one."""
+    mine = Counter.objects.filter(project_id=project_id)
+    return mine.values_list("epoch", flat=True).first() or ""
 
 
 def failing_in(
