@@ -27,4 +27,10 @@ _CONNECTED = (
         "notify.findings",
         "findings_were_written",
     ),
+    ("leaks.signals", "leaker_opened", "notify.leakers", "leaker_was_opened"),
+    ("leaks.signals", "leaker_reopened", "notify.leakers", "leaker_was_reopened"),
+    ("leaks.signals", "leaker_fixed", "notify.leakers", "leaker_was_fixed"),
+    ("leaks.signals", "test_newly_flaky", "notify.leakers", "test_became_flaky"),
+    ("pulls.signals", "verdict_changed", "notify.pulls", "verdict_was_changed"),
+    ("pulls.signals", "unblocked", "notify.pulls", "pull_was_unblocked"),
 )

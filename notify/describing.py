@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from leaks.models import Pair, PairStatus
 from notify.models import EventType
 from notify.outbox import clean
 from results.models import Run
@@ -30,6 +31,33 @@ def complete(event: Event) -> None:
         EventType.RUN_INCOMPLETE,
     ):
         _complete_run(event)
+    elif event.type in (EventType.LEAKER_NEW, EventType.LEAKER_REOPENED):
+        _complete_leaker(event)
+
+
+def _complete_leaker(event: Event) -> None:
+    if "test" not in event.data:
+        return
+    pairs = Pair.objects.filter(
+        test=event.data["test"],
+        status__in=(PairStatus.PROVEN, PairStatus.CONFIRMED),
+        current=True,
+    )
+    found = pairs.select_related("victim").order_by("-posterior", "pk")[:TESTS]
+    event.data["victims"] = clean(
+        [
+            {
+                "test": pair.victim_id,
+                "nodeid": pair.victim.nodeid,
+                "status": pair.status,
+                "failed_after": pair.failed_after,
+                "passed_after": pair.passed_after,
+                "failed_without": pair.failed_without,
+                "passed_without": pair.passed_without,
+            }
+            for pair in found
+        ]
+    )
 
 
 def _complete_run(event: Event) -> None:

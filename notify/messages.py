@@ -118,7 +118,8 @@ def _leaker_reopened(data: Json, _: str) -> str:
 
 
 def _leaker_fixed(data: Json, _: str) -> str:
-    return f"Fixed: {_test(data)} leaks no more"
+    proven = ", and that is proven" if data.get("verified") else ""
+    return f"Fixed: {_test(data)} leaks no more{proven}"
 
 
 def _newly_flaky(data: Json, _: str) -> str:
