@@ -12,13 +12,16 @@ from dashboard.views import (
     leakers,
     projects,
     recognisers,
+    reviews,
     routes,
     runs,
     search,
     settings,
     sign_in,
     tests,
+    unsubscribing,
     uploads,
+    webhooks,
 )
 
 _project = [
@@ -42,6 +45,12 @@ _project = [
     path("findings/export", findings.export, name="export-findings"),
     path("findings/<int:pk>", findings.finding, name="finding"),
     path("effects", effects.effect_list, name="effects"),
+    path("review", reviews.newest, name="review"),
+    path("review/<str:week>", reviews.review, name="review-week"),
+    path("review/<str:week>/news", reviews.news, name="review-news"),
+    path("review/<str:week>/decide", reviews.decide, name="review-decide"),
+    path("review/<str:week>/close", reviews.close, name="review-close"),
+    path("review/<str:week>/minutes", reviews.minutes, name="review-minutes"),
     path("uploads", uploads.upload_list, name="uploads"),
     path("uploads/<int:pk>", uploads.upload, name="upload"),
     path("uploads/<int:pk>/raw", uploads.raw, name="upload-raw"),
@@ -61,6 +70,29 @@ _project = [
     path(
         "settings/routes/<int:pk>/disable", routes.disable_route, name="disable-route"
     ),
+    path("settings/webhooks", webhooks.webhooks, name="webhooks"),
+    path("settings/webhooks/new", webhooks.make_webhook, name="make-webhook"),
+    path("settings/webhooks/<int:pk>", webhooks.webhook, name="webhook"),
+    path(
+        "settings/webhooks/<int:pk>/change",
+        webhooks.change_webhook,
+        name="change-webhook",
+    ),
+    path(
+        "settings/webhooks/<int:pk>/rotate",
+        webhooks.rotate_webhook,
+        name="rotate-webhook",
+    ),
+    path("settings/webhooks/<int:pk>/test", webhooks.try_webhook, name="try-webhook"),
+    path(
+        "settings/webhooks/<int:pk>/switch",
+        webhooks.switch_webhook,
+        name="switch-webhook",
+    ),
+    path("deliveries", webhooks.delivery_list, name="deliveries"),
+    path("deliveries/again", webhooks.send_again, name="send-again"),
+    path("deliveries/<int:pk>", webhooks.delivery, name="delivery"),
+    path("deliveries/<int:pk>/again", webhooks.redeliver, name="redeliver"),
     path("settings/recognisers", recognisers.recognisers, name="recognisers"),
     path(
         "settings/recognisers/<slug:recogniser>/remove",
@@ -79,6 +111,7 @@ urlpatterns = [
     path("sign-in", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/<slug:provider>", sign_in.begin, name="sign-in-with"),
     path("sign-in/<slug:provider>/done", sign_in.finish, name="sign-in-done"),
+    path("unsubscribe/<str:token>", unsubscribing.unsubscribe, name="unsubscribe"),
     path("sign-out", LogoutView.as_view(), name="sign-out"),
     path("account/password", sign_in.ChangePassword.as_view(), name="change-password"),
     path("p/<str:owner>/<str:name>/", include(_project)),

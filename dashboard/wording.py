@@ -28,6 +28,17 @@ def answer_look(status: int) -> str:
     return "passed" if status == HTTPStatus.ACCEPTED else "skipped"
 
 
+def sent_look(status: int) -> str:
+    """Return the look of an answer to what the board sent."""
+    return "passed" if 200 <= status < 300 else answer_look(max(status, 400))
+
+
+def delivery_look(state: str) -> str:
+    """Return the look of a delivery's state."""
+    looks = {"delivered": "passed", "dead": "failed", "waiting": "waiting"}
+    return looks.get(state, "skipped")
+
+
 def grouped(number: int) -> str:
     """Write 12141 as 12,141."""
     return f"{number:,}"

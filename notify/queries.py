@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Max, Prefetch, Q
 
+from notify.endpoints import secret_name
 from notify.models import Attempt, Delivery, DeliveryState, Endpoint
+from projects import signing
 from results.queries import cursors
 from results.queries.shapes import Page
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from django.db.models import QuerySet
+
+    from projects.models import Secret
 
 MOST_ATTEMPTS = 100  # shown of one delivery
 
@@ -106,3 +110,9 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
     return list(
         Attempt.objects.filter(delivery=delivery).order_by("-pk")[:MOST_ATTEMPTS]
     )
+
+
+def secrets_of(endpoint: Endpoint, *, now: datetime) -> QuerySet[Secret]:
+    """Return the secrets that are valid now, newest first, without their values."""
+    name = secret_name(endpoint.pk)
+    return signing.secrets_of(endpoint.project, now=now, route=name).defer("value")

@@ -28,6 +28,8 @@ register.filter("commit", wording.short_commit)
 register.filter("plain", wording.plain)
 register.filter("is_web", wording.is_web)
 register.filter("answer_look", wording.answer_look)
+register.filter("delivery_look", wording.delivery_look)
+register.filter("sent_look", wording.sent_look)
 
 WORDS = {
     "no_results": "no results",
