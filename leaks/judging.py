@@ -44,6 +44,7 @@ MOST_CANDIDATES = 12_000_000
 class Judged:
     """`judgements` by test number; `crowd` are unstable tests that were too many."""
 
+    project_id: int
     told: Told
     window: int
     seen: Observations  # of the judged tests, in their order
@@ -77,6 +78,7 @@ def judge_project(
     weigh.finish()
     memory.trim()
     return Judged(
+        project_id=project.pk,
         told=told,
         window=window,
         seen=seen,

@@ -66,6 +66,7 @@ class Leaker(models.Model):
     opened_at = models.DateTimeField(null=True)
     reopened_at = models.DateTimeField(null=True)
     fixed_at = models.DateTimeField(null=True)
+    fix = models.JSONField(null=True)  # how sure that is (leaks/fixes.py)
     fixed_commit = models.CharField(max_length=64, blank=True)  # by a person's word
     failed_results = models.FloatField(default=0.0)
     failed_runs = models.FloatField(default=0.0)

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from ingest import leases
 from leaks.costs import of_leakers
+from leaks.fixes import fixes_now
 from leaks.judging import judge_project
 from leaks.leakers import leakers_now
 from leaks.memory import Memory
@@ -72,10 +73,11 @@ def work(recount: Recount) -> None:
     verdicts = verdicts_now(judged, [nodeid for _, nodeid in names])
     ids = {number: pk for number, (pk, _) in enumerate(names) if pk}
     place = Place(project.pk, ids, timezone.now())
+    fixes = fixes_now(judged)
     cost = time.thread_time() - started
     with transaction.atomic():
         if not recounts.finish(recount, cost=cost):
             return
         write_pairs(place, pairs)
-        write_leakers(place, leakers)
+        write_leakers(place, leakers, fixes)
         write_verdicts(place, verdicts)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from leaks.fixes import Fixes
     from leaks.leakers import LeakerNow
     from leaks.pairs import Key, PairNow
     from leaks.verdicts import VerdictNow
@@ -130,7 +131,7 @@ def _with_ids(place: Place, evidence: dict[str, Any]) -> dict[str, Any]:
     return {**evidence, **ids}
 
 
-def write_leakers(place: Place, leakers: Sequence[LeakerNow]) -> None:
+def write_leakers(place: Place, leakers: Sequence[LeakerNow], fixes: Fixes) -> None:
     """Store the leakers, each in its next state."""
     mine = Leaker.objects.filter(project_id=place.project_id)
     stored = {row.test_id: row for row in mine.select_for_update()}
@@ -140,13 +141,19 @@ def write_leakers(place: Place, leakers: Sequence[LeakerNow]) -> None:
         row = stored.pop(place.ids[now.test], None)
         before = LeakerState(row.state) if row else None
         state = next_state(before, now, fixed_at=row.fixed_at if row else None)
+        fix = fixes.get(now.test)
+        if state is LeakerState.FIXED and fix and fix["verified"]:
+            state = LeakerState.VERIFIED_FIXED
         if state is not None:
             told = _leaker(place, row, now, state)
+            told.fix = fix if state in _FIXED else None
             told.save()
             tell(told, before, at=place.at)
         elif row is not None:
             row.delete()
+    numbers = {pk: number for number, pk in place.ids.items()}
     for row in stored.values():
+        _verify(row, fixes.get(numbers.get(row.test_id, -1)), at=place.at)
         if row.state == LeakerState.SUSPECTED and row.opened_at is None:
             row.delete()
         elif row.state in (LeakerState.OPEN, LeakerState.SUSPECTED):
@@ -154,6 +161,18 @@ def write_leakers(place: Place, leakers: Sequence[LeakerNow]) -> None:
             row.updated_at = place.at
             row.save(update_fields=["state", "fixed_at", "updated_at"])
             leaker_fixed.send(Leaker, leaker=row, at=place.at, verified=False)
+
+
+def _verify(row: Leaker, fix: dict[str, Any] | None, *, at: datetime) -> None:
+    """Store how sure the fix is of a leaker of which nothing speaks any more."""
+    if fix is None or row.state not in _FIXED:
+        return
+    before, row.fix = LeakerState(row.state), fix
+    if fix["verified"]:
+        row.state = LeakerState.VERIFIED_FIXED
+    row.updated_at = at
+    row.save(update_fields=["state", "fix", "updated_at"])
+    tell(row, before, at=at)
 
 
 def tell(row: Leaker, before: LeakerState | None, *, at: datetime) -> None:
