@@ -75,6 +75,7 @@ def leaker_item(row: Leaker, why: str, *, weeks: int = 0) -> Item:
         figures={
             "test": row.test_id,
             "state": row.state,
+            "owner": row.owner,
             "source": row.source,
             "kinds": list(row.kinds),
             "victims": row.victims,

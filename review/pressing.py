@@ -12,6 +12,8 @@ from django.db.models import F, Q
 from findings.filters import LIVE, Filters
 from findings.models import Finding
 from projects.days import today_in
+from pulls.models import State as PullState
+from pulls.models import Verdict, Word
 from review import wording
 from review.models import Standing
 from review.shapes import Item, Kind
@@ -43,12 +45,43 @@ def new_findings(project: Project, *, since: datetime, until: datetime) -> list[
 
 def newly_blocked(project: Project, *, since: datetime, until: datetime) -> list[Item]:
     """Return pull requests that began to wait for others in a stretch of time."""
-    return []
+    rows = Verdict.objects.filter(
+        pull__project=project,
+        pull__state=PullState.OPEN,
+        word=Word.BLOCKED,
+        changed_at__gte=since,
+        changed_at__lt=until,
+    )
+    found = rows.select_related("pull").order_by("changed_at", "pk")[:_MOST]
+    return [pull_item(row) for row in found]
 
 
 def blocked_pulls(project: Project, numbers: Collection[int]) -> set[int]:
     """Return those of some pull requests that still wait for others."""
-    return set()
+    rows = Verdict.objects.filter(
+        pull__project=project,
+        pull__state=PullState.OPEN,
+        pull__number__in=list(numbers),
+        word=Word.BLOCKED,
+    )
+    return set(rows.values_list("pull__number", flat=True))
+
+
+def pull_item(row: Verdict, *, weeks: int = 0) -> Item:
+    pull = row.pull
+    return Item(
+        subject=f"pull:{pull.number}",
+        kind=Kind.PULL,
+        id=pull.number,
+        title=f"#{pull.number} {pull.title}".strip(),
+        why=row.sentence,
+        figures={
+            "verdict": row.word,
+            "author": pull.author,
+            "waits_for": list(row.waits),
+        },
+        weeks=weeks,
+    )
 
 
 def overdue(project: Project, *, since: datetime, until: datetime) -> list[Item]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
-from results.queries.stretches import stretches
+from results.queries.stretches import Stretch, stretches
 from review.shapes import Trend
 
 if TYPE_CHECKING:
     from projects.models import Project
-    from results.queries.stretches import Stretch
     from review.weeks import IsoWeek
-
-
-_SUITE = "Suite duration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,93 +32,81 @@ def trends_of(project: Project, week: IsoWeek, *, kind: str | None) -> Trends:
 
 
 def _rows(now: Stretch, before: Stretch) -> list[Trend]:
-    shares = [
-        _trend(
-            name,
-            title,
-            "share",
-            (of_now, now.executed),
-            (of_before, before.executed),
-            "executed results",
-        )
-        for name, title, of_now, of_before in (
-            ("pass_rate", "Pass rate", now.pass_rate, before.pass_rate),
-            ("flake_rate", "Flake rate", _flakes(now), _flakes(before)),
-        )
-    ]
-    counts = [
-        _trend(name, title, "count", of_now, of_before, what)
-        for name, title, of_now, of_before, what in (
-            (
-                "failed_tests",
-                "Tests that failed",
-                (now.failed_tests, now.tests),
-                (before.failed_tests, before.tests),
-                "tests",
-            ),
-            (
-                "flaky_tests",
-                "Tests that passed on a retry",
-                (now.flaky_tests, now.tests),
-                (before.flaky_tests, before.tests),
-                "tests",
-            ),
-            (
-                "red_runs",
-                "Red runs",
-                (now.red_runs, now.runs),
-                (before.red_runs, before.runs),
-                "runs",
-            ),
-        )
-    ]
-    times = [
-        _trend(
-            name,
-            title,
-            "seconds",
-            (of_now, now.runs),
-            (of_before, before.runs),
-            "runs",
-        )
-        for name, title, of_now, of_before in (
-            (
-                "duration_p50",
-                f"{_SUITE}, half of the runs below",
-                now.p50_s,
-                before.p50_s,
-            ),
-            (
-                "duration_p95",
-                f"{_SUITE}, 95 % of the runs below",
-                now.p95_s,
-                before.p95_s,
-            ),
-        )
-    ]
-    return [*shares, *counts, *times]
+    return [_trend(figure, now, before) for figure in _FIGURES]
+
+
+def _trend(figure: _Figure, now: Stretch, before: Stretch) -> Trend:
+    """A count out of nothing is not known, and not 0."""
+    of, of_before = figure.of(now), figure.of(before)
+    return Trend(
+        name=figure.name,
+        title=figure.title,
+        unit=figure.unit,
+        now=figure.value(now) if of else None,
+        before=figure.value(before) if of_before else None,
+        of=of,
+        of_before=of_before,
+        of_what=figure.of_what,
+    )
+
+
+class _Figure(NamedTuple):
+    name: str
+    title: str
+    unit: str
+    value: Callable[[Stretch], float | None]
+    of: Callable[[Stretch], int]
+    of_what: str
 
 
 def _flakes(one: Stretch) -> float | None:
     return one.flake_rate.mean if one.flake_rate else None
 
 
-def _trend(
-    name: str,
-    title: str,
-    unit: str,
-    now: tuple[float | None, int],
-    before: tuple[float | None, int],
-    of_what: str,
-) -> Trend:
-    """A count out of nothing is not known, and not 0."""
-    return Trend(
-        name=name,
-        title=title,
-        unit=unit,
-        now=now[0] if now[1] else None,
-        before=before[0] if before[1] else None,
-        of=now[1],
-        of_before=before[1],
-        of_what=of_what,
+_OF = {
+    "executed results": attrgetter("executed"),
+    "tests": attrgetter("tests"),
+    "runs": attrgetter("runs"),
+}
+_FIGURES = tuple(
+    _Figure(name, title, unit, value, _OF[of], of)
+    for name, title, unit, value, of in (
+        (
+            "pass_rate",
+            "Pass rate",
+            "share",
+            attrgetter("pass_rate"),
+            "executed results",
+        ),
+        ("flake_rate", "Flake rate", "share", _flakes, "executed results"),
+        (
+            "failed_tests",
+            "Tests that failed",
+            "count",
+            attrgetter("failed_tests"),
+            "tests",
+        ),
+        (
+            "flaky_tests",
+            "Tests that passed on a retry",
+            "count",
+            attrgetter("flaky_tests"),
+            "tests",
+        ),
+        ("red_runs", "Red runs", "count", attrgetter("red_runs"), "runs"),
+        (
+            "duration_p50",
+            "Suite duration, half of the runs below",
+            "seconds",
+            attrgetter("p50_s"),
+            "runs",
+        ),
+        (
+            "duration_p95",
+            "Suite duration, 95 % of the runs below",
+            "seconds",
+            attrgetter("p95_s"),
+            "runs",
+        ),
     )
+)

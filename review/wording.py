@@ -40,12 +40,16 @@ def cost(
     *, failed_results: float, failed_runs: float, lost_s: float, pulls: int
 ) -> str:
     """Say what a leaker or a test cost."""
-    parts = [counted(pulls, "pull request") + " turned red"]
-    if failed_results:
-        parts.append(f"{counted(failed_results, 'failed result')} charged to it")
-    parts.append(counted(failed_runs, "red run"))
-    parts.append(minutes(lost_s))
-    return ", ".join(parts)
+    parts = [
+        counted(number, noun) + after
+        for number, noun, after in (
+            (pulls, "pull request", " turned red"),
+            (failed_results, "failed result", " charged to it"),
+            (failed_runs, "red run", ""),
+        )
+        if number
+    ]
+    return ", ".join([*parts, minutes(lost_s)])
 
 
 def fixed(proof: FixProof, *, since: str, old_failed: int, old_runs: int) -> str:

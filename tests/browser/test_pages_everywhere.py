@@ -44,6 +44,8 @@ def pages_of(board):
                 f"/findings/{board.finding}",
                 "/effects",
                 f"/effects?run={board.green}",
+                "/review",
+                "/review/2026-W10",
                 "/uploads",
                 f"/uploads/{board.upload}",
                 "/search?q=test",

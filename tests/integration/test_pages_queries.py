@@ -51,6 +51,8 @@ MOST = {
     "/findings/export?format=sarif": 5,
     "/effects": 8,
     "/effects?run={run}": 12,
+    "/review": 26,
+    "/review/2026-W10": 26,
     "/uploads": 7,
     "/uploads?state=dead": 6,
     "/uploads/{upload}": 7,
