@@ -133,12 +133,12 @@ SUITE = {
         def test_cleans_up_a_seventh_time():
             restore()
 
+        @pytest.mark.allow_leak("sys_modules", reason="for the next one")
+        def test_a_stub():
+            sys.modules["agent.loop"] = types.SimpleNamespace()
+
         def test_equal_is_not_the_same():
-            class Equal(types.ModuleType):
-                __hash__ = None
-                def __eq__(self, other):
-                    return True
-            sys.modules["agent.loop"] = Equal("agent.loop")
+            sys.modules["agent.loop"] = types.SimpleNamespace()
     """,
 }
 
@@ -229,7 +229,7 @@ def test_a_marked_leak_is_told_and_not_raised(ran):
 def test_a_leak_has_its_test_s_place(ran):
     places = {one["test"]: one["position"] for one in ran.order}
     assert all(places[leak["test"]] == leak["position"] for leak in ran.leaks)
-    assert len(ran.leaks) == 11
+    assert len(ran.leaks) == 12
 
 
 def test_threads_may_import_while_it_looks(tmp_path):

@@ -3,7 +3,8 @@
 Guarantees: adding a module is no leak; a purge that puts the same objects back is none;
 a look needs no lock, and other threads may import meanwhile, for what is searched is a
 copy that the interpreter makes in one step. Where nothing happened only the watched
-part is compared, and nothing is copied.
+part is compared, and nothing is copied. Identity decides; only an object that claims to
+be equal to a module (`mock.ANY`) could stand in for it unseen.
 """
 
 from __future__ import annotations
@@ -49,12 +50,16 @@ class _Group(NamedTuple):
     namespace: Mapping[str, object]
     getter: Callable[[Any], tuple[object, ...]]  # Any: what itemgetter takes
     values: tuple[object, ...]
+    plain: bool  # no value compares by anything but identity
 
     def is_unchanged(self, namespace: Mapping[str, object]) -> bool:
         try:
-            return all(map(is_, self.getter(namespace), self.values))
+            values = self.getter(namespace)
         except KeyError:
             return False
+        if self.plain:  # tuples of the same objects are equal at the first look
+            return values == self.values
+        return all(map(is_, values, self.values))
 
 
 class SysModules(Gate):
@@ -119,7 +124,7 @@ class SysModules(Gate):
     def item(self, change: Change) -> str:
         return change.key.replace(_ATTRIBUTE, ".")
 
-    def _is_unchanged(self, modules: Mapping[str, object]) -> bool:
+    def _is_unchanged(self, modules: dict[str, Any]) -> bool:
         if not self._groups:
             return True
         first, *others = self._groups
@@ -136,7 +141,7 @@ class SysModules(Gate):
             for name, module in modules.items()
             if self._watched.holds(name, module)
         }
-        parents: dict[int, tuple[dict[str, object], dict[str, object]]] = {}
+        parents: dict[int, tuple[dict[str, Any], dict[str, object]]] = {}
         state: dict[str, object] = dict(held)
         self._loose = []
         for name, module in held.items():
@@ -161,7 +166,9 @@ class SysModules(Gate):
 def _group(namespace: Mapping[str, object], held: dict[str, object]) -> _Group:
     # Of one name alone, itemgetter would return the value and no tuple.
     names = [*held, next(iter(held))]
-    return _Group(namespace, itemgetter(*names), tuple(held[name] for name in names))
+    values = tuple(held[name] for name in names)
+    plain = all(type(value).__eq__ is object.__eq__ for value in values)
+    return _Group(namespace, itemgetter(*names), values, plain)
 
 
 def _mark(modules: dict[str, Any]) -> tuple[int, str]:
