@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 # Any, below: a value of any field.
 _RANK = {None: 0, PullState.OPEN: 1, PullState.CLOSED: 2, PullState.MERGED: 3}
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
-_REFS = ("head_sha", "head_branch", "head_repository", "base_sha", "base_branch")
-_TOLD = ("title", "author", "url", "opened_at", "merged_at", "closed_at")
+_REFS = (
+    *("head_sha", "head_branch", "head_repository", "base_sha", "base_branch"),
+    "merge_commit",
+)
+_TOLD = ("title", "author", "url", "draft", "opened_at", "merged_at", "closed_at")
 
 
 def pull_of(project: Project, number: int) -> Pull:
@@ -42,23 +45,24 @@ def pull_of(project: Project, number: int) -> Pull:
 
 
 def tell_pull(project: Project, fact: PullFact) -> Pull:
-    """Store what a host says of a pull request, as far as it is the latest word."""
+    """Store what a host says of a pull request, as far as it is the latest word.
+
+    A delivery that says all replaces all. What a comment's delivery says in passing
+    counts only until there is one.
+    """
     pull = pull_of(project, fact.number)
     key = _key(fact.at, _RANK[fact.state], asdict(fact))
-    values: dict[str, Any] = {}
-    if key > pull.told_key:
-        values |= {name: getattr(fact, name) for name in _TOLD}
-        values = {name: value for name, value in values.items() if value}
-        values |= {"draft": fact.draft, "told_key": key, "told_at": fact.at}
-        if fact.body is not None:
-            values["body"] = fact.body
-        if fact.state is not None:
-            values["told_state"] = State(fact.state.value)
-    if fact.head_sha and key > pull.refs_key:
+    whole = bool(fact.head_sha)
+    if key <= (pull.refs_key if whole else pull.refs_key or pull.told_key):
+        return pull
+    if not whole and pull.refs_key:
+        return pull
+    values: dict[str, Any] = {name: getattr(fact, name) for name in _TOLD}
+    values |= {"body": fact.body or "", "told_key": key, "told_at": fact.at}
+    values["told_state"] = fact.state.value if fact.state is not None else ""
+    if whole:
         values |= {name: getattr(fact, name) for name in _REFS}
         values |= {"refs_key": key, "refs_at": fact.at}
-    if fact.merge_commit:
-        values["merge_commit"] = fact.merge_commit
     change(pull, values)
     return pull
 

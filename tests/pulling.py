@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 from healthboard.pipeline import drain_all
@@ -14,6 +15,7 @@ from tests.routing import deliver
 from tests.sending import Upload, bearer, post
 
 REPO = "acme/app"
+_ids = count()
 START = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 
 
@@ -96,7 +98,8 @@ def hook(
 ) -> None:
     """Deliver one of GitHub's events."""
     body = {"repository": {"full_name": REPO, "default_branch": "main"}, **payload}
-    answer = deliver(route, json.dumps(body).encode(), X_GitHub_Event=event)
+    sent = {"X_GitHub_Event": event, "X_GitHub_Delivery": f"delivery-{next(_ids)}"}
+    answer = deliver(route, json.dumps(body).encode(), **sent)
     assert answer.status_code in (200, 202), answer.content
     if drain:
         drain_all()
