@@ -8,7 +8,7 @@ from __future__ import annotations
 from findings import storing as findings
 from ingest import claims
 from leaks import recounting as leaks
-from notify import fanning, sending
+from notify import fanning, remarking, sending
 from pulls import facts, verdicts
 from results.queries import state
 from review import keeping as review
@@ -26,4 +26,5 @@ def waiting(project_id: int | None = None) -> dict[str, int]:
         "review": review.waiting(project_id),
         "events": fanning.waiting(project_id),
         "deliver": sending.waiting(project_id),
+        "remarks": remarking.waiting(project_id),
     }

@@ -6,10 +6,12 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from dashboard.views import (
+    code_host,
     effects,
     findings,
     flaky,
     leakers,
+    lists,
     projects,
     recognisers,
     reviews,
@@ -18,6 +20,7 @@ from dashboard.views import (
     search,
     settings,
     sign_in,
+    standings,
     tests,
     unsubscribing,
     uploads,
@@ -27,6 +30,9 @@ from dashboard.views import (
 _project = [
     path("", projects.project, name="project"),
     path("search", search.project_search, name="search"),
+    path("lists/<slug:what>.csv", lists.export, name="export-list"),
+    path("lists/<slug:what>/save", lists.save, name="save-view"),
+    path("views/<int:pk>/remove", lists.remove, name="remove-view"),
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:pk>", runs.run, name="run"),
     path("runs/<int:pk>/results", runs.results, name="results"),
@@ -34,6 +40,7 @@ _project = [
     path("runs/<int:pk>/exclude", runs.exclude, name="exclude"),
     path("failures/<int:pk>", runs.failure, name="failure"),
     path("tests", tests.test_list, name="tests"),
+    path("tests/decide", standings.decide_on, name="decide-tests"),
     path("tests/<int:pk>", tests.test, name="test"),
     path("flaky", flaky.flaky_list, name="flaky"),
     path("leakers", leakers.leaker_list, name="leakers"),
@@ -70,6 +77,7 @@ _project = [
     path(
         "settings/routes/<int:pk>/disable", routes.disable_route, name="disable-route"
     ),
+    path("settings/code-host", code_host.code_host, name="code-host"),
     path("settings/webhooks", webhooks.webhooks, name="webhooks"),
     path("settings/webhooks/new", webhooks.make_webhook, name="make-webhook"),
     path("settings/webhooks/<int:pk>", webhooks.webhook, name="webhook"),
@@ -93,6 +101,7 @@ _project = [
     path("deliveries/again", webhooks.send_again, name="send-again"),
     path("deliveries/<int:pk>", webhooks.delivery, name="delivery"),
     path("deliveries/<int:pk>/again", webhooks.redeliver, name="redeliver"),
+    path("settings/owners", standings.owner_file, name="owners"),
     path("settings/recognisers", recognisers.recognisers, name="recognisers"),
     path(
         "settings/recognisers/<slug:recogniser>/remove",

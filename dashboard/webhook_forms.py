@@ -9,11 +9,11 @@ from django import forms
 
 from notify.endpoints import LONGEST_SECRET, MOST_HOURS, SUBSCRIBABLE, Wanted
 from notify.matching import SEVERITIES
-from notify.models import DeliveryState, Format
+from notify.models import DeliveryState, Format, HostKind
 
 if TYPE_CHECKING:
     from notify.endpoints import BadEndpoint
-    from notify.models import Endpoint
+    from notify.models import CodeHost, Endpoint
 
 FORMATS = {
     Format.JSON: "json: signed, for programs",
@@ -163,3 +163,51 @@ class AgainForm(forms.Form):
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+class CodeHostForm(forms.Form):
+    """Where pull requests live, and how to speak there."""
+
+    kind = forms.ChoiceField(choices=HostKind.choices, label="Host")
+    api_url = forms.CharField(
+        required=False,
+        max_length=2000,
+        label="Address of its API",
+        help_text="Empty: https://api.github.com, or https://gitlab.com/api/v4.",
+    )
+    repository = forms.CharField(
+        max_length=255, help_text="owner/name; on GitLab its path or number."
+    )
+    app_id = forms.CharField(
+        required=False,
+        max_length=40,
+        label="App's number (GitHub)",
+        help_text="Empty: the secret is a token. Check runs need an app; with a token"
+        " there are commit statuses.",
+    )
+    installation_id = forms.CharField(
+        required=False, max_length=40, label="Installation's number (GitHub)"
+    )
+    secret = forms.CharField(
+        required=False,
+        strip=True,
+        max_length=10_000,
+        label="Token, or the app's private key",
+        help_text="Never shown again. Empty: the one that is there stays.",
+        widget=forms.Textarea(
+            attrs={"rows": 3, "autocomplete": "off", "spellcheck": "false"},
+        ),
+    )
+    comments = forms.BooleanField(
+        required=False, initial=True, label="Keep one comment on each pull request"
+    )
+    checks = forms.BooleanField(
+        required=False, initial=True, label="Keep a check on its newest commit"
+    )
+
+    @classmethod
+    def of(cls, host: CodeHost | None) -> CodeHostForm:
+        """Return the form of what is set; the secret is left out."""
+        names = [name for name in cls.base_fields if name != "secret"]
+        stored = {name: getattr(host, name) for name in names} if host else {}
+        return cls(initial=stored or None)

@@ -72,6 +72,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("review", "analyse", "review.keeping"),
     Stage("events", "notify", "notify.fanning", then=("deliver",)),
     Stage("deliver", "notify", "notify.sending"),
+    Stage("remarks", "notify", "notify.remarking"),
     Stage("sweep", "analyse", "ingest.retention"),
     Stage("forget", "analyse", "results.retention"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.db.models.signals import post_save
 
 
 class NotifyConfig(AppConfig):
@@ -17,6 +18,9 @@ class NotifyConfig(AppConfig):
             signal = getattr(import_module(signals), name)
             heard = getattr(import_module(module), receiver)
             signal.connect(heard, dispatch_uid=f"notify {name}")
+        verdict = import_module("pulls.models").Verdict
+        remark = import_module("notify.remarking").verdict_was_stored
+        post_save.connect(remark, sender=verdict, dispatch_uid="notify remark")
 
 
 _CONNECTED = (

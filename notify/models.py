@@ -204,3 +204,67 @@ class Watch(models.Model):
 
     def __str__(self) -> str:
         return f"watch on run {self.run_id}"
+
+
+class HostKind(models.TextChoices):
+    GITHUB = "github"
+    GITLAB = "gitlab"
+
+
+class CodeHost(models.Model):
+    """Where a project's pull requests live, and how to speak there.
+
+    `secret` is a token, or the private key of an app; kept readable, as it is needed,
+    and never shown again.
+    """
+
+    project = models.OneToOneField(
+        Project, models.CASCADE, primary_key=True, related_name="code_host"
+    )
+    kind = models.CharField(max_length=10, choices=HostKind)
+    api_url = models.CharField(max_length=2000)
+    repository = models.CharField(max_length=255)
+    app_id = models.CharField(max_length=40, blank=True)
+    installation_id = models.CharField(max_length=40, blank=True)
+    secret = models.TextField()
+    comments = models.BooleanField(default=True)
+    checks = models.BooleanField(default=True)
+    held_until = models.DateTimeField(null=True)  # it asked to wait
+    error = models.CharField(max_length=300, blank=True)  # of the last try
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.repository} on {self.kind}"
+
+
+class Remark(models.Model):
+    """What a host was told of one pull request: one comment, one check of its head."""
+
+    project = models.ForeignKey(
+        Project, models.CASCADE, related_name="+", db_index=False
+    )
+    number = models.PositiveIntegerField()
+    comment_id = models.CharField(max_length=40, blank=True)
+    comment_digest = models.CharField(max_length=32, blank=True)
+    check_digest = models.CharField(max_length=32, blank=True)
+    due_at = models.DateTimeField(null=True)
+    marks = models.PositiveIntegerField(default=1)  # rises with each reason
+    lease = models.CharField(max_length=64, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    error = models.CharField(max_length=300, blank=True)
+    told_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="one_remark")
+        ]
+        indexes = [
+            models.Index(
+                fields=["due_at"],
+                name="remarks_due",
+                condition=models.Q(due_at__isnull=False),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"remark on #{self.number}"

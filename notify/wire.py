@@ -2,7 +2,7 @@
 
 Guarantees: the address that is connected to is the one that was checked, whatever the
 name resolves to before or after, while Host and SNI stay the name's; nothing is
-followed; an answer is read to 64 KiB; a request ends at its deadline, however slowly
+followed; an answer is read to 64 KiB, or as its gate says; a request ends at its deadline, however slowly
 bytes come in; no exception leaves here but as the words of an `Outcome`.
 """
 
@@ -50,6 +50,7 @@ class Gate:
     resolve: Callable[[str, int], list[str]] = resolve
     connect_s: float = CONNECT_S
     deadline_s: float = DEADLINE_S
+    answer_bytes: int = ANSWER_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,16 +190,16 @@ def _connection(target: Target, lever: _Lever) -> HTTPConnection:
 
 def _read(response: BaseHTTPResponse, lever: _Lever) -> tuple[bytes, bool]:
     """Read what is kept of a body. A status that came is an answer even if it breaks."""
-    body = b""
+    body, most = b"", lever.gate.answer_bytes
     try:
-        while len(body) <= ANSWER_BYTES:
+        while len(body) <= most:
             block = response.read1(_BLOCK, decode_content=False)  # type: ignore[attr-defined]
             if not block:
                 break
             body += block
     except (OSError, HTTPError, http.client.HTTPException):
-        return body[:ANSWER_BYTES], True
-    return body[:ANSWER_BYTES], lever.pulled or len(body) > ANSWER_BYTES
+        return body[:most], True
+    return body[:most], lever.pulled or len(body) > most
 
 
 def _headers(response: BaseHTTPResponse) -> dict[str, str]:

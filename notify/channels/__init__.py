@@ -1,0 +1,1 @@
+"""Hosts of pull requests: one comment and one check each, kept up to date."""
