@@ -25,7 +25,7 @@ _GENERAL = Recipe(
         "Run the leaker and one victim alone, in this order, to see it fail.",
         "Look for what the leaker changes outside itself: module attributes, "
         "environment variables, files, singletons, caches.",
-        "Make the change through monkeypatch or a fixture that undoes it after `yield`.",
+        "Make the change through monkeypatch or a fixture that undoes it after its yield.",
     ),
     "@pytest.fixture\n"
     "def changed(monkeypatch):\n"

@@ -35,6 +35,8 @@
   const plots = [...document.querySelectorAll("[data-plot]")];
   for (const plot of plots) {
     plot.hidden = false;
+    // Narrower, its names would lie on each other: it scrolls instead.
+    if (plot.dataset.minWidth) plot.style.minWidth = `${plot.dataset.minWidth}px`;
     draw(plot);
     const table = plot.closest("figure").querySelector("details");
     if (table) table.open = false;

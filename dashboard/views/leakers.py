@@ -81,6 +81,7 @@ def leaker(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "story": story_of(row, totals.decisions_of(pk), totals.proofs_of(row.test)),
         "fix": fix_seen(row, _cells(row)),
         "formula": formula(),
+        "command": gate_command(request, access.project),
         "choices": CHOICES,
         "window": options.read(access.project).window_days,
     }
