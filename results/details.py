@@ -11,6 +11,8 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
 from formats.fingerprints import fingerprint
 from formats.outcomes import CODE, FAILING, Outcome
 from results import bulk
@@ -73,7 +75,8 @@ def store_details(
     if new:
         # In the order of the digest, so that two workers never wait for each other.
         rows = [_row(project_id, digest, by_digest[digest]) for digest in new]
-        bulk.insert(Detail, _FIELDS, rows, ignore=("project", "digest"))
+        with transaction.atomic():  # else SQLite ends one a row
+            bulk.insert(Detail, _FIELDS, rows, ignore=("project", "digest"))
         known |= _read(project_id, new)
     return [
         Told(test_id, attempt, CODE[outcome], known[digest])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
+from results import statements
 from results.models import Recount
 
 if TYPE_CHECKING:
@@ -30,12 +31,13 @@ LONGEST_BACKOFF = timedelta(hours=1)
 
 def mark(project_id: int) -> None:
     """Mark a project to be recounted; part of the transaction that changes its facts."""
-    mine = Recount.objects.filter(project_id=project_id)
-    change = {"dirty": True, "marks": F("marks") + 1}
-    if mine.update(**change):
-        return
-    Recount.objects.bulk_create([Recount(project_id=project_id)], ignore_conflicts=True)
-    mine.update(**change)
+    statements.upsert(
+        Recount(project_id=project_id, marks=1),
+        key=("project",),
+        rise="marks",
+        put=("dirty",),
+        returning=("id",),
+    )
 
 
 def claim(now: datetime, *, lease: str) -> Recount | None:

@@ -6,7 +6,10 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
+from formats import report
+from formats.outcomes import Outcome
 from results import bulk, statements
+from results.details import store_details
 from results.models import Classification, Counter, Day, Detail, Run, Shard
 from tests.builders import make_project
 
@@ -130,3 +133,19 @@ def test_many_rows_leave_those_that_are_there():
     bulk.insert(Detail, names, changed, ignore=key)
     found = Detail.objects.order_by("digest").values_list("message", flat=True)
     assert list(found) == ["text 0", "text 1", "text 2"]
+
+
+def test_texts_of_one_upload_are_one_transaction(django_assert_num_queries):
+    """Outside a transaction SQLite would end, and wait for the disk, once a row."""
+    project = make_project()
+    results = [
+        (
+            report.TestResult(
+                "k", "t", 0, "", "", "t", "", Outcome.FAILED, text=f"text {n}"
+            ),
+            1,
+        )
+        for n in range(30)
+    ]
+    with django_assert_num_queries(5):  # two reads, begin, insert, end
+        assert len(store_details(project.pk, results)) == 30
