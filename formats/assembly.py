@@ -120,7 +120,7 @@ def _identify(
     readings: Sequence[tuple[str, str, Reading]], rules: IdentityRules | None
 ) -> list[_File]:
     """Sort the files by what they are, so that their order says nothing."""
-    identify = identifier(rules).identify
+    identify_all = identifier(rules).identify_all
     names = [(kind, name) for kind, name, _ in readings]
     tied = len(set(names)) < len(names)
     ordered = sorted(
@@ -136,7 +136,7 @@ def _identify(
     for kind, name, reading in ordered:
         seen[name] = seen.get(name, 0) + 1
         label = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        identities = [identify(element) for element in reading.elements]
+        identities = identify_all(reading.elements)
         files.append(_File(kind, label, reading, identities))
     return files
 
