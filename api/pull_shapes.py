@@ -16,7 +16,7 @@ class GoneShape(Schema):
     among: list[int] = Field(description="else those that may have")
 
 
-class LeakerShape(Schema):
+class OwnLeakerShape(Schema):
     """Whose test breaks this one."""
 
     id: int | None
@@ -33,7 +33,7 @@ class FlakyShape(Schema):
     runs: int
 
 
-class ItemShape(Schema):
+class AttributedShape(Schema):
     """A leak or a failing test, with the evidence for whose it is."""
 
     test: int | None
@@ -49,7 +49,7 @@ class ItemShape(Schema):
     base_run: int | None = Field(description="id of the run that decided")
     base_commit: str | None
     gone: GoneShape | None
-    leaker: LeakerShape | None
+    leaker: OwnLeakerShape | None
     flaky: FlakyShape | None
     fixed_by: list[int] = Field(description="open pull requests that fix it")
     gate: str | None
@@ -60,11 +60,11 @@ class ItemShape(Schema):
 
 
 class SharesShape(Schema):
-    introduced: list[ItemShape]
-    inherited: list[ItemShape]
-    inherited_fixed_upstream: list[ItemShape]
-    fixed: list[ItemShape]
-    unknown: list[ItemShape]
+    introduced: list[AttributedShape]
+    inherited: list[AttributedShape]
+    inherited_fixed_upstream: list[AttributedShape]
+    fixed: list[AttributedShape]
+    unknown: list[AttributedShape]
 
 
 class PullFindingShape(Schema):

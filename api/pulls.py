@@ -17,14 +17,14 @@ from api.paging import Paged
 from api.parameters import MAX_PR, Days, Environment, Text
 from api.problems import NotFound
 from api.pull_shapes import (
+    AttributedShape,
     BlockersShape,
     FlakyShape,
     GoneShape,
     GraphShape,
-    ItemShape,
     JourneyPointShape,
     JourneyShape,
-    LeakerShape,
+    OwnLeakerShape,
     PullFindingShape,
     PullRunShape,
     PullShape,
@@ -197,9 +197,9 @@ def _shares(items: list[Item]) -> SharesShape:
     )
 
 
-def _item(item: Item) -> ItemShape:
+def _item(item: Item) -> AttributedShape:
     leaker = item.leaker
-    return ItemShape(
+    return AttributedShape(
         test=item.test,
         nodeid=item.nodeid,
         kind=item.kind,
@@ -213,7 +213,7 @@ def _item(item: Item) -> ItemShape:
         base_run=item.base_run,
         base_commit=item.base_commit or None,
         gone=GoneShape(**asdict(item.gone)) if item.gone else None,
-        leaker=LeakerShape(
+        leaker=OwnLeakerShape(
             id=leaker.id,
             test=leaker.test,
             nodeid=leaker.nodeid,

@@ -17,33 +17,22 @@ an edge to itself. Pure: texts in, edges out.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from formats.phrase_tokens import Reference, Token, Type, tokens_of
 from formats.prose import paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-MOST_NUMBER = 2**31 - 1
 MOST_EDGES = 500
 
 
 class Kind(StrEnum):
     BLOCKING = "blocking"
     RELATED = "related"
-
-
-class Reference(NamedTuple):
-    """A pull request by its number; `repository` is empty for the text's own."""
-
-    repository: str
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.repository}#{self.number}" if self.repository else str(self[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +43,6 @@ class Edge:
     kind: Kind
     reverse: bool = False
     phrase: str = ""
-
-
-class _Type(StrEnum):
-    WORD = "word"
-    REF = "ref"
-    END = "end"  # of a sentence
-    OPEN = "("
-    CLOSE = ")"
-
-
-class _Token(NamedTuple):
-    type: _Type
-    text: str
-    ref: Reference | None = None
 
 
 class _Phrase(NamedTuple):
@@ -121,23 +96,6 @@ _PULL = frozenset({"pull", "merge"})
 _AFTER_UNBLOCKED = frozenset({"now", "again"})
 _NOT = frozenset({"not", "never", "cannot"})
 
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-_TOKEN = re.compile(
-    r"""(?P<url>https?://[^\s()<>\[\]"']+)
-    | (?<![\w&\#!])(?<![^\d]/)[#!](?P<number>\d{1,10})(?![\w-])
-    | (?P<word>[^\W_][\w'’]*(?:\.\w+)*)
-    | (?P<end>[.!?;]+(?=\s|$)|[.!?;]+(?=["')\]*_]))
-    | (?P<open>\() | (?P<close>\)) | (?P<other>\ufffc)""",
-    re.VERBOSE,
-)
-_REPO_REF = re.compile(
-    rf"(?<![\w/.#@-])({_NAME}(?:/{_NAME})+)[#!](\d{{1,10}})(?![\w-])"
-)
-_PULL_URL = re.compile(
-    rf"https?://[^/\s]+/({_NAME}(?:/{_NAME})+?)(?:/-)?"
-    r"/(?:pull|pulls|merge_requests|issues)/(\d{1,10})(?![\w-])"
-)
-
 
 def read_edges(
     texts: Iterable[str], *, number: int, own: Collection[str] = ()
@@ -172,7 +130,7 @@ def _sayings(text: str) -> Iterator[_Said]:
     """Yield what one text says, in its order."""
     announced: list[tuple[_Phrase, bool]] = []  # by a line that ends with the phrase
     for paragraph in paragraphs(text):
-        tokens = _tokens(paragraph.text)
+        tokens = tokens_of(paragraph.text)
         if paragraph.bullet and announced:
             yield from _entry(tokens, announced[-1])
         else:
@@ -187,59 +145,20 @@ def _sayings(text: str) -> Iterator[_Said]:
             announced = [last]
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens = []
-    at = 0
-    while found := _next(text, at):
-        token, at = found
-        tokens.append(token)
-    return tokens
-
-
-def _next(text: str, at: int) -> tuple[_Token, int] | None:
-    found = _TOKEN.search(text, at)
-    if found is None:
-        return None
-    # Before all else: a word would take the start of a repository's name.
-    named = _REPO_REF.match(text, found.start())
-    if named:
-        return _reference(named[1], named[2], named[0]), named.end()
-    if found["url"]:
-        pull = _PULL_URL.match(found["url"])
-        if pull:
-            return _reference(pull[1], pull[2], pull[0]), found.end()
-        return _Token(_Type.WORD, "url"), found.end()
-    if found["number"]:
-        return _reference("", found["number"], found[0]), found.end()
-    kinds = {"end": _Type.END, "open": _Type.OPEN, "close": _Type.CLOSE}
-    for name, kind in kinds.items():
-        if found[name]:
-            return _Token(kind, found[0]), found.end()
-    word = (found["word"] or found["other"]).casefold().replace("’", "'")
-    return _Token(_Type.WORD, word), found.end()
-
-
-def _reference(repository: str, digits: str, text: str) -> _Token:
-    number = int(digits)
-    if not 0 < number <= MOST_NUMBER:
-        return _Token(_Type.WORD, text)
-    return _Token(_Type.REF, text, Reference(repository, number))
-
-
-def _segments(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
+def _segments(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """Yield sentences without what is in parentheses, and that for itself."""
     depths = _depths(tokens)
-    current: dict[int, list[_Token]] = {}
+    current: dict[int, list[Token]] = {}
     for token, depth in zip(tokens, depths, strict=True):
-        if token.type is _Type.OPEN:
+        if token.type is Type.OPEN:
             if depth:
                 current[depth] = []
             continue
-        if token.type is _Type.CLOSE:
+        if token.type is Type.CLOSE:
             if depth and current.get(depth):
                 yield current.pop(depth)
             continue
-        if token.type is _Type.END:
+        if token.type is Type.END:
             if current.get(depth):
                 yield current.pop(depth)
             continue
@@ -249,20 +168,20 @@ def _segments(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
             yield current[depth]
 
 
-def _depths(tokens: Sequence[_Token]) -> list[int]:
+def _depths(tokens: Sequence[Token]) -> list[int]:
     """Return how deep each token is in parentheses; a lonely one has depth 0."""
     partner: dict[int, int] = {}
     waiting: list[int] = []
     for place, token in enumerate(tokens):
-        if token.type is _Type.OPEN:
+        if token.type is Type.OPEN:
             waiting.append(place)
-        elif token.type is _Type.CLOSE and waiting:
+        elif token.type is Type.CLOSE and waiting:
             partner[waiting.pop()] = place
     closing = set(partner.values())
     depths, depth = [], 0
     for place in range(len(tokens)):
         depth += place in partner
-        lonely = tokens[place].type in (_Type.OPEN, _Type.CLOSE) and not (
+        lonely = tokens[place].type in (Type.OPEN, Type.CLOSE) and not (
             place in partner or place in closing
         )
         depths.append(0 if lonely else depth)
@@ -273,7 +192,7 @@ def _depths(tokens: Sequence[_Token]) -> list[int]:
 type _Open = tuple[_Phrase, bool]
 
 
-def _read(tokens: Sequence[_Token]) -> Iterator[tuple[_Said | None, _Open | None]]:
+def _read(tokens: Sequence[Token]) -> Iterator[tuple[_Said | None, _Open | None]]:
     """Yield each saying of a sentence; beside it the phrase that ends the sentence."""
     place = 0
     while place < len(tokens):
@@ -297,20 +216,20 @@ def _read(tokens: Sequence[_Token]) -> Iterator[tuple[_Said | None, _Open | None
         place += 1
 
 
-def _entry(tokens: Sequence[_Token], announced: _Open) -> Iterator[_Said]:
+def _entry(tokens: Sequence[Token], announced: _Open) -> Iterator[_Said]:
     """Yield what an entry says of a list that a phrase announced."""
     phrase, negated = announced
     depths = _depths(tokens)
     first = [t for t, depth in zip(tokens, depths, strict=True) if not depth]
-    ends = [n for n, token in enumerate(first) if token.type is _Type.END]
+    ends = [n for n, token in enumerate(first) if token.type is Type.END]
     first = first[: ends[0]] if ends else first
     for ref in _numbers(first, 0, _reach(first, 0), direct=True):
         words = " ".join(phrase.words)
         yield _Said(ref, phrase.kind, phrase.reverse, words, negated)
 
 
-def _phrase_at(tokens: Sequence[_Token], place: int) -> _Phrase | None:
-    if tokens[place].type is not _Type.WORD:
+def _phrase_at(tokens: Sequence[Token], place: int) -> _Phrase | None:
+    if tokens[place].type is not Type.WORD:
         return None
     for phrase in _BY_FIRST.get(tokens[place].text, ()):
         words = tokens[place : place + len(phrase.words)]
@@ -319,7 +238,7 @@ def _phrase_at(tokens: Sequence[_Token], place: int) -> _Phrase | None:
     return None
 
 
-def _reach(tokens: Sequence[_Token], start: int) -> int:
+def _reach(tokens: Sequence[Token], start: int) -> int:
     """Return where the next phrase begins."""
     for place in range(start, len(tokens)):
         if _phrase_at(tokens, place) or tokens[place].text == "unblocked":
@@ -328,7 +247,7 @@ def _reach(tokens: Sequence[_Token], start: int) -> int:
 
 
 def _numbers(
-    tokens: Sequence[_Token], start: int, stop: int, *, direct: bool
+    tokens: Sequence[Token], start: int, stop: int, *, direct: bool
 ) -> Iterator[Reference]:
     """Yield the numbers of a phrase that stands before `start`."""
     for place in range(start, stop):
@@ -340,14 +259,14 @@ def _numbers(
             return
 
 
-def _counts(tokens: Sequence[_Token], start: int, place: int) -> bool:
+def _counts(tokens: Sequence[Token], start: int, place: int) -> bool:
     """Tell whether the word before a number lets it count."""
     return place == start or _links(tokens, start, place - 1)
 
 
-def _links(tokens: Sequence[_Token], start: int, place: int) -> bool:
+def _links(tokens: Sequence[Token], start: int, place: int) -> bool:
     token = tokens[place]
-    if token.type is _Type.REF or token.text in _LINKING | _NAMING:
+    if token.type is Type.REF or token.text in _LINKING | _NAMING:
         return True
     if token.text in _REQUEST:
         return place > start and tokens[place - 1].text in _PULL
@@ -355,7 +274,7 @@ def _links(tokens: Sequence[_Token], start: int, place: int) -> bool:
     return token.text in _PULL and following in _REQUEST
 
 
-def _negated(tokens: Sequence[_Token], place: int) -> bool:
+def _negated(tokens: Sequence[Token], place: int) -> bool:
     """Tell whether the words before a phrase turn it round."""
     before = [token.text for token in tokens[max(0, place - 2) : place]]
     if not before:
@@ -364,19 +283,19 @@ def _negated(tokens: Sequence[_Token], place: int) -> bool:
     return last in _NOT or last.endswith("n't") or before == ["no", "longer"]
 
 
-def _landing(tokens: Sequence[_Token], place: int) -> Iterator[_Said]:
+def _landing(tokens: Sequence[Token], place: int) -> Iterator[_Said]:
     """Yield `land #N first` and `after #N lands`, with any list of numbers."""
     word = tokens[place].text
-    if tokens[place].type is not _Type.WORD or word not in _LANDING | {"after"}:
+    if tokens[place].type is not Type.WORD or word not in _LANDING | {"after"}:
         return
     end = place + 1
     while end < len(tokens) and _links(tokens, place + 1, end):
-        if tokens[end].text in _LANDING and tokens[end].type is _Type.WORD:
+        if tokens[end].text in _LANDING and tokens[end].type is Type.WORD:
             following = tokens[end + 1].text if end + 1 < len(tokens) else ""
             if following not in _REQUEST:
                 break
         end += 1
-    if end >= len(tokens) or tokens[end].type is not _Type.WORD:
+    if end >= len(tokens) or tokens[end].type is not Type.WORD:
         return
     wanted = _LANDS if word == "after" else {"first"}
     if tokens[end].text not in wanted:
@@ -388,7 +307,7 @@ def _landing(tokens: Sequence[_Token], place: int) -> Iterator[_Said]:
             yield _Said(token.ref, _B, reverse=False, phrase=phrase, removes=negated)
 
 
-def _unblocked(tokens: Sequence[_Token], place: int) -> Iterator[_Said]:
+def _unblocked(tokens: Sequence[Token], place: int) -> Iterator[_Said]:
     """Yield what `unblocked` takes away: its numbers, or all that was said before."""
     start = place + 1
     if start < len(tokens) and tokens[start].text in {"from", "on", "by"}:

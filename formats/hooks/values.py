@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from formats.hooks.facts import CommitFact
-from formats.phrases import MOST_NUMBER
+from formats.phrase_tokens import MOST_NUMBER
 from formats.prose import MOST_TEXT
 
 type Json = dict[str, Any]  # Any: JSON

@@ -26,6 +26,7 @@ RUNS = (
     ("bench_disk",),
     ("bench_disk", "--database", "postgresql"),
     ("bench_pages",),
+    ("bench_pulls",),
     ("bench_plugin",),
 )
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.phrases import Kind, Reference, read_edges
+from formats.phrase_tokens import Reference
+from formats.phrases import Kind, read_edges
 
 OWN = ("acme/agent",)
 
