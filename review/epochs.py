@@ -114,6 +114,16 @@ def recent(
     return progress_of(project, found, until=until, kind=kind)
 
 
+def newest_of(project: Project, test_id: int, *, now: datetime) -> Progress | None:
+    """Return the newest epoch of a test with what was seen since; None: there is none."""
+    rows = Epoch.objects.filter(project=project, test_id=test_id).select_related("test")
+    newest = rows.order_by("-at", "-pk").first()
+    if newest is None:
+        return None
+    kind = branch_class(project)
+    return progress_of(project, [newest], until=now, kind=kind)[0]
+
+
 def branch_class(project: Project) -> str | None:
     """Return which branches count: the default one, where it has any totals."""
     has = Day.objects.filter(

@@ -24,6 +24,17 @@ if TYPE_CHECKING:
     from review.standings import Held
 
 
+__all__ = [
+    "MOST_BYTES",
+    "TooLong",
+    "by_file",
+    "owner_of",
+    "owners_of",
+    "save",
+    "stored",
+]
+
+
 class TooLong(ValueError):
     """The file is longer than the format allows."""
 

@@ -54,7 +54,7 @@ def _test(one: Progress) -> Item:
         title=one.nodeid,
         why=wording.fixed(
             one.proof,
-            since=_mark(row.pr, row.commit, row.at),
+            since=wording.mark(row.pr, row.commit, row.at),
             old_failed=row.failed,
             old_runs=row.runs,
         ),
@@ -121,7 +121,7 @@ def _leaker(row: Leaker, pairs: list[Pair], tried: dict[int, Tried]) -> Item:
     )
     said = wording.fixed(
         found,
-        since=_mark(None, row.fixed_commit, _fixed_at(row)),
+        since=wording.mark(None, row.fixed_commit, _fixed_at(row)),
         old_failed=old_failed,
         old_runs=old_runs,
     )
@@ -146,16 +146,9 @@ def _leaker(row: Leaker, pairs: list[Pair], tried: dict[int, Tried]) -> Item:
 
 
 def _ungated(row: Leaker) -> str:
-    since = _mark(None, row.fixed_commit, _fixed_at(row))
+    since = wording.mark(None, row.fixed_commit, _fixed_at(row))
     return f"No gate has seen it leak since {since}; it has no victim to prove it by."
 
 
 def _fixed_at(row: Leaker) -> datetime:
     return row.fixed_at or row.updated_at
-
-
-def _mark(pr: int | None, commit: str, at: datetime) -> str:
-    """Name what fixed it: `#540`, a commit, or the day."""
-    if pr:
-        return f"#{pr}"
-    return commit[:9] if commit else f"{at:%Y-%m-%d}"

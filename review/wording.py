@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from analysis.fixed import CHANCE, ENOUGH, Fix
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from analysis.fixed import FixProof
 
 
@@ -75,6 +77,13 @@ def fixed(proof: FixProof, *, since: str, old_failed: int, old_runs: int) -> str
     if proof.state is Fix.VERIFIED:
         return sentence
     return f"{sentence} Not proven yet: {_lacks(proof, runs)}."
+
+
+def mark(pr: int | None, commit: str, at: datetime) -> str:
+    """Name what fixed it: `#540`, a commit, or the day."""
+    if pr:
+        return f"#{pr}"
+    return commit[:9] if commit else f"{at:%Y-%m-%d}"
 
 
 def chance(value: float) -> str:

@@ -2,11 +2,14 @@
 "use strict";
 
 (() => {
+  let empty = "";
+
   function count() {
     const said = document.querySelector("[data-chosen]");
     const chosen = document.querySelectorAll("[data-choose] input:checked").length;
     if (!said) return;
-    said.textContent = chosen ? `${chosen} chosen` : "the chosen findings";
+    empty ||= said.textContent;
+    said.textContent = chosen ? `${chosen} chosen` : empty;
     said.closest(".decide-bar").classList.toggle("stuck", chosen > 0);
   }
 
@@ -20,7 +23,9 @@
       }
     },
     d: () => {
-      const first = document.querySelector("#decide select");
+      const first = document.querySelector(
+        "#decide select, #decide input:not([type=hidden])",
+      );
       if (first) first.focus();
     },
   };

@@ -17,6 +17,8 @@ from dashboard.filters import choice, number, text
 from dashboard.fragments import render_part
 from dashboard.histories import tallies
 from dashboard.plots import plot_page
+from dashboard.standing import standing_of
+from dashboard.standing_forms import LIFTS
 from projects import options
 from results.queries import cases
 from results.queries.leaks import list_leaks
@@ -60,6 +62,7 @@ def test_list(request: HttpRequest, access: Access) -> HttpResponse:
         "tally": cases.tally(access.project.pk, window=window),
         "page": _page_of_tests(access, request.GET, sort, window=window),
         "command": upload_command(request, access.project),
+        "lifts": LIFTS,
     }
     return render_part(request, "dashboard/tests.html", "results", context)
 
@@ -92,6 +95,7 @@ def test(request: HttpRequest, access: Access, pk: int) -> HttpResponse:
         "leaks": list_leaks(access.project.pk, test=pk, limit=_LEAKS),
         "plot": charts.durations_of_test(page.items, urls),
         **beliefs_of(pk, page.items),
+        **standing_of(access.project, case),
     }
     return render(request, "dashboard/test.html", context)
 

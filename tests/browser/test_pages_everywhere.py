@@ -55,6 +55,7 @@ def pages_of(board):
                 "/settings/routes",
                 f"/settings/routes/{board.route}",
                 f"/uploads/{board.alone}",
+                "/settings/owners",
                 "/settings/members",
                 "/settings/audit",
             )
