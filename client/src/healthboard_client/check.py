@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Json = Any  # as the read API gives it
 
 MOST_LISTED = 2_000
-SETTLE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -130,23 +129,29 @@ def _decided(server: Server, found: Json, *, most: float) -> Json:
 def _pull(
     server: Server, console: Console, number: int, runs: list[Json], *, most: float
 ) -> Json | None:
-    """Return the pull request once the server has caught up, or None without one."""
+    """Return the pull request once its verdict is made, or None without one."""
+    path = server.of_project("pulls", str(number))
     status = server.of_project("status")
-    try:
-        sending.until(
-            server,
-            lambda: server.get(status),
-            lambda said: not said["pending"],
-            most=min(most, SETTLE_S),
-            what="the project's stages",
-        )
-    except Unanswered:
-        console.note("the project is busy: this is what is known now")
-    answer = server.ask(server.of_project("pulls", str(number)))
-    if not answer.good:
-        console.note(f"nothing is known of pull request {number}: {answer.reason()}")
+
+    def ask() -> Json:
+        answer = server.ask(path)
+        if answer.good:
+            return {"pull": answer.json(), "pending": answer.json().get("pending")}
+        # Its facts may be on their way: once nothing is, there is no such pull request.
+        pending = server.get(status)["pending"]
+        return {"pull": None, "pending": pending, "why": answer.reason()}
+
+    said = sending.until(
+        server,
+        ask,
+        lambda said: not said["pending"],
+        most=most,
+        what=f"the verdict on pull request {number}",
+    )
+    pull = said["pull"]
+    if pull is None:
+        console.note(f"nothing is known of pull request {number}: {said['why']}")
         return None
-    pull = answer.json()
     heads = {each["head_sha"] or each["commit"] for each in runs}
     if pull.get("head") and pull["head"] not in heads:
         console.note(f"pull request {number} is at {pull['head'][:12]} by now")

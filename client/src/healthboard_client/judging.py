@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 _DONE = ("merged", "closed")
-_SETTLED = ("resolved", "dismissed", "accepted", "fixed", "closed", "wontfix")
+_LIVE = ("open", "reopened")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ def described(facts: Facts, answers: Sequence[Answer]) -> Iterator[str]:
         named = f"{run['run']} ({where})" if where else run["run"]
         yield f"{named}: {gate['answer']}. {' '.join(gate['reasons'])}"
     if facts.pull:
-        yield f"pull request {facts.pull['number']}: {facts.pull['verdict']}"
+        said = facts.pull.get("sentence") or facts.pull["verdict"]
+        yield f"pull request {facts.pull['number']}: {said}"
     for answer in answers:
         if answer.unknown:
             yield f"  ?  {answer.reason}: {answer.unknown}"
@@ -111,7 +112,7 @@ def _p0(facts: Facts) -> Answer:
         [
             f"{each.get('path') or ''}: {each.get('title') or ''}"
             for each in facts.pull["findings"]
-            if each.get("severity") == "P0" and each.get("state") not in _SETTLED
+            if each.get("severity") == "P0" and each.get("state") in _LIVE
         ],
     )
 
@@ -156,9 +157,11 @@ def _incomplete(facts: Facts) -> Answer:
 
 def _label(each: Json) -> str:
     """Return the name of whatever a list of the answer holds."""
+    if isinstance(each, int):
+        return f"#{each}"
     if not isinstance(each, dict):
         return str(each)
-    for name in ("nodeid", "title", "text", "sentence", "number", "ref"):
+    for name in ("nodeid", "name", "title", "text", "sentence", "number", "ref"):
         if each.get(name) not in (None, ""):
             return f"#{each[name]}" if name == "number" else str(each[name])
     return ", ".join(f"{name} {value}" for name, value in each.items())
