@@ -91,7 +91,7 @@ def judged(project: object) -> list[Figure]:
             ancestry=(head, sha(1)),
             started_at=pull.started_at,
         )
-        if n < 40:  # the others are as they would be stored, at a fraction of the time
+        if n < 12:  # the others are as they would be stored, at a fraction of the time
             store(project, red, named)
             rows += drain()
     copies(project)
