@@ -23,6 +23,7 @@ from dashboard.views import (
     standings,
     tests,
     unsubscribing,
+    upload_health,
     uploads,
     webhooks,
 )
@@ -59,6 +60,7 @@ _project = [
     path("review/<str:week>/close", reviews.close, name="review-close"),
     path("review/<str:week>/minutes", reviews.minutes, name="review-minutes"),
     path("uploads", uploads.upload_list, name="uploads"),
+    path("uploads/health", upload_health.upload_health, name="upload-health"),
     path("uploads/<int:pk>", uploads.upload, name="upload"),
     path("uploads/<int:pk>/raw", uploads.raw, name="upload-raw"),
     path("uploads/<int:pk>/files/<int:n>", uploads.file, name="upload-file"),

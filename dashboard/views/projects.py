@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
@@ -26,6 +27,7 @@ from projects.creation import ProjectError, create_project
 from projects.days import today_in
 from projects.members import join_as_admin
 from results.queries import cases, runs, trends
+from results.queries.bad_days import bad_days
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -73,6 +75,7 @@ def project(request: HttpRequest, access: Access) -> HttpResponse:
         "window": window,
         "windows": WINDOWS,
         "command": upload_command(request, known),
+        "bad_days": bad_days(known.pk, since=timezone.now() - timedelta(days=7)),
         **_last_run(summary),
         **_trends(access, window, branch_class=summary.branch_class),
     }

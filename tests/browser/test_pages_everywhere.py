@@ -47,6 +47,7 @@ def pages_of(board):
                 "/review",
                 "/review/2026-W10",
                 "/uploads",
+                "/uploads/health",
                 f"/uploads/{board.upload}",
                 "/search?q=test",
                 "/settings",

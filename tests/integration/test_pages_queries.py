@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC).replace(microsecond=0)
 # Session, person, project and role are four of them.
 MOST = {
-    "/": 28,
+    "/": 29,
     "/runs": 6,
     "/runs?branch=main&environment=os%3Dlinux&since=2020-01-01": 7,
     "/runs/{run}": 34,
@@ -55,6 +55,7 @@ MOST = {
     "/review/2026-W10": 26,
     "/uploads": 8,
     "/uploads?state=dead": 7,
+    "/uploads/health": 7,
     "/uploads/{upload}": 7,
     "/settings": 5,
     "/settings/tokens": 5,
