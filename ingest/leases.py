@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from django.conf import settings
 
+from ingest.signals import owner_died
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -85,7 +87,8 @@ def is_dead(owner: str) -> bool:
 
 
 def bury(owner: str) -> None:
-    """Forget a dead owner, of whom no lease is left."""
+    """Forget a dead owner, of whom no lease is left once the stages above know."""
+    owner_died.send(None, owner=owner)
     _path(owner).unlink(missing_ok=True)
 
 

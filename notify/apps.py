@@ -24,6 +24,7 @@ class NotifyConfig(AppConfig):
 
 
 _CONNECTED = (
+    ("ingest.signals", "owner_died", "notify.freeing", "owner_has_died"),
     ("results.signals", "run_summarised", "notify.runs", "run_was_summarised"),
     (
         "findings.signals",

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from ingest import leases
 from notify import deadlines, describing, folding
+from notify.freeing import free_dead
 from notify.matching import matches, read_filters
 from notify.models import Delivery, DeliveryState, Endpoint, Event, Watch
 from notify.outbox import wake
@@ -56,7 +57,7 @@ def claim(now: datetime) -> Batch | Watch | None:
     due = Event.objects.filter(due_at__lte=now)
     ids = _next(due)
     if not ids:
-        return None
+        return claim(now) if free_dead(now) else None
     lease = leases.new_lease()
     due.filter(pk__in=ids).update(
         lease=lease, due_at=now + LEASE, attempts=F("attempts") + 1

@@ -21,6 +21,7 @@ from ingest import leases
 from notify.channels import github, gitlab, words
 from notify.channels.api import Api, HostError, Limited
 from notify.channels.check import Check
+from notify.freeing import free_dead
 from notify.models import CodeHost, HostKind, Remark
 from notify.outbox import wake
 from notify.retrying import pause_after
@@ -74,19 +75,7 @@ def claim(now: datetime) -> Remark | None:
         if mine.update(lease=lease, due_at=now + LEASE):
             found.lease = lease
             return found
-    return claim(now) if _release_dead(now) else None
-
-
-def _release_dead(now: datetime) -> int:
-    """Make due what killed processes had claimed; return how much."""
-    held = Remark.objects.filter(due_at__gt=now).exclude(lease="")
-    return sum(
-        held.filter(lease__startswith=f"{owner}/").update(lease="", due_at=now)
-        for owner in {
-            leases.owner_of(one) for one in held.values_list("lease", flat=True)
-        }
-        if leases.is_dead(owner)
-    )
+    return claim(now) if free_dead(now) else None
 
 
 def work(remark: Remark) -> None:

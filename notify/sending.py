@@ -24,6 +24,7 @@ from django.utils import timezone
 
 from ingest import leases
 from notify import endpoints, mail, recording
+from notify.freeing import free_dead
 from notify.models import Delivery, Endpoint
 from notify.parcels import pack
 from notify.telling import messages_of
@@ -130,7 +131,7 @@ def claim(now: datetime) -> Answers | Errands | Waiting | None:
         return errands
     if _courier.busy():
         return Waiting()
-    return _claim(now) if _release_dead(now) else None
+    return _claim(now) if free_dead(now) else None
 
 
 def work(item: Answers | Errands | Waiting) -> None:
@@ -199,17 +200,6 @@ def _claim(now: datetime) -> Errands | None:
         lease="", lease_until=None
     )
     return Errands(lease, firsts) if firsts else None
-
-
-def _release_dead(now: datetime) -> int:
-    """Free what killed processes had claimed; return how many endpoints."""
-    held = Endpoint.objects.filter(lease_until__gt=now)
-    owners = {leases.owner_of(one) for one in held.values_list("lease", flat=True)}
-    return sum(
-        held.filter(lease__startswith=f"{owner}/").update(lease="", lease_until=None)
-        for owner in owners
-        if leases.is_dead(owner)
-    )
 
 
 def _send(errands: Errands) -> None:
