@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -74,17 +75,26 @@ def test_only_its_own_files_are_cleared(tmp_path):
     where = write(tmp_path, LEAKY, gates="env")
     directory = tmp_path / ".healthboard"
     directory.mkdir()
-    for name in ("effects.jsonl", "order.txt", "gatekeeper.json", "order-gw0-1.jsonl"):
+    for name in (
+        "effects.jsonl",
+        "order.txt",
+        "gatekeeper.json",
+        "order-99999999-gw0-1.jsonl",
+    ):
         (directory / name).touch()
+    alive = directory / f"order-{os.getpid()}-gw0-1.jsonl"
+    alive.write_text("another session's\n")
     run(where, "-k", "test_leaks")
     assert sorted(path.name for path in directory.iterdir()) == [
         ".gitignore",
         "effects.jsonl",
         "gate.json",
         "gatekeeper.json",
+        alive.name,
         "order.jsonl",
         "order.txt",
     ]
+    assert alive.read_text() == "another session's\n"
 
 
 def test_collecting_alone_writes_nothing(tmp_path):

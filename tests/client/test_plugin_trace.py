@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 
@@ -186,9 +187,9 @@ def test_a_killed_process_leaves_its_lines(tmp_path):
     order, gate = sorted(
         path for path in (tmp_path / ".healthboard").iterdir() if path.suffix != ""
     )[::-1]
-    assert order.name.startswith("order-main-")
+    assert re.fullmatch(r"order-(\d+)-main-\1\.jsonl", order.name)
     assert len(order.read_text().splitlines()) == 2
-    assert gate.name.startswith("gate-main-")
+    assert re.fullmatch(r"gate-(\d+)-main-\1\.json", gate.name)
     assert gate.read_text().count('"env.set"') == 2
     # The next session of the directory begins anew.
     again = run(tmp_path, "-k", "leaks")

@@ -46,6 +46,7 @@ class Conductor:
     def instruct(self, workerinput: dict[str, Any]) -> None:  # Any: xdist's own
         """Tell a worker where to write, and what is known already."""
         workerinput["healthboard_dir"] = str(self._options.directory)
+        workerinput["healthboard_session"] = self._options.session
         known = self._known
         told = None if known is None else [list(entry) for entry in known]
         workerinput["healthboard_known"] = told
@@ -69,7 +70,10 @@ class Conductor:
     ) -> Generator[None, object, object]:
         result = yield
         self._told = merge(
-            self._options.directory, self._crashes, gates=self._options.gates
+            self._options.directory,
+            self._options.session,
+            self._crashes,
+            gates=self._options.gates,
         )
         if session.exitstatus in _OK and any(_fails_session(self._told)):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

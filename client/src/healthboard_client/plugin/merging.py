@@ -1,6 +1,7 @@
 """One order trace and one file of leaks out of those of all processes.
 
-Guarantees: nothing is deleted that is not the plugin's own, and no part before the
+Guarantees: a session merges its own parts, though another one writes into the same
+directory; nothing is deleted that is not the plugin's own, and no part before the
 whole is written; a line that a killed process tore off is left out; a test during
 which a worker died is in the trace, in that worker's process, as an error. Attempts
 are in order of start.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from healthboard_client.plugin.leaks import SCHEMA
@@ -18,12 +20,12 @@ from healthboard_client.plugin.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     Json = dict[str, Any]  # decoded JSON of our own files
 
+_PROC = Path("/proc")
 MOST_LEAKS = 10_000  # of one file, as the format allows
-_PART = re.compile(r"(order|gate)-(.+)-(\d+)\.jsonl?")
+_PART = re.compile(r"(order|gate)-(\d+)-(.+)-(\d+)\.jsonl?")
 _WHOLE = re.compile(r"order\.jsonl|gate(-\d+)?\.json")
 _IGNORE = "# Made by pytest --healthboard.\n*\n"
 
@@ -41,16 +43,26 @@ def clear(directory: Path) -> None:
     if not directory.is_dir():
         return
     for path in directory.iterdir():
-        if _WHOLE.fullmatch(path.name) or _PART.fullmatch(path.name):
+        part = _PART.fullmatch(path.name)
+        if _WHOLE.fullmatch(path.name) or (part and _has_ended(part[2])):
             path.unlink(missing_ok=True)
 
 
+def _has_ended(session: str) -> bool:
+    """Tell, where that can be told, that the process is gone."""
+    return _PROC.is_dir() and not (_PROC / session).exists()
+
+
 def merge(
-    directory: Path, crashes: Sequence[tuple[str, str, str]], *, gates: Sequence[str]
+    directory: Path,
+    session: int,
+    crashes: Sequence[tuple[str, str, str]],
+    *,
+    gates: Sequence[str],
 ) -> Told:
     """Write the wholes and delete the parts; crashes are worker, test and outcome."""
     told = Told()
-    parts = _parts(directory)
+    parts = _parts(directory, session)
     last: dict[str, Json] = {}
     for path, kind, worker, pid in parts:
         if kind == "gate":
@@ -72,14 +84,14 @@ def merge(
     return told
 
 
-def _parts(directory: Path) -> list[tuple[Path, str, str, int]]:
+def _parts(directory: Path, session: int) -> list[tuple[Path, str, str, int]]:
     if not directory.is_dir():
         return []
     found = []
     for path in sorted(directory.iterdir()):
         match = _PART.fullmatch(path.name)
-        if match:
-            found.append((path, match[1], match[2], int(match[3])))
+        if match and match[2] == str(session):
+            found.append((path, match[1], match[3], int(match[4])))
     return found
 
 

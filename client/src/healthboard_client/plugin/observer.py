@@ -42,7 +42,7 @@ class Observer:
         self._worker = str(shared.get("workerid", _MAIN))
         self._options = options
         self._known = known
-        self._records = Records(options.directory, self._worker, options.gates)
+        self._records = Records(options, self._worker)
         self._watch = Watch(build_gates(config, options))
         self._exemptions = Exemptions()
         self._attempt: Attempt | None = None
@@ -57,9 +57,7 @@ class Observer:
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
         self._write_attempt()
         if os.getpid() != self._records.pid:  # a child that was forked for this test
-            self._records = Records(
-                self._options.directory, self._worker, self._options.gates
-            )
+            self._records = Records(self._options, self._worker)
         self._records.started()
         self._attempt = Attempt(
             item.nodeid,

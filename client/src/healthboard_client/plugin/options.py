@@ -5,6 +5,7 @@ Guarantees: a word that is not known is refused by name, before the first test.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -49,6 +50,7 @@ class Options:
     enforce: Enforce
     baseline: str  # a file, or the word `server`
     accept: bool  # write what leaks into the baseline
+    session: int  # the process that began it; its parts are known by it
     alone: bool  # no other worker runs beside this process
 
 
@@ -70,6 +72,7 @@ def read_options(config: pytest.Config) -> Options:
         enforce=Enforce(enforce),
         baseline=config.getini("healthboard_baseline"),
         accept=_accepts(config),
+        session=int(str(shared.get("healthboard_session", os.getpid()))),
         alone=int(str(shared.get("workercount", 1))) < 2,
     )
 

@@ -16,9 +16,9 @@ from healthboard_client.plugin.leaks import SCHEMA
 
 if TYPE_CHECKING:
     from io import RawIOBase
-    from pathlib import Path
 
     from healthboard_client.plugin.leaks import Leak
+    from healthboard_client.plugin.options import Options
     from healthboard_client.plugin.trace import Attempt
 
 _END = b"\n]}\n"
@@ -27,10 +27,11 @@ _END = b"\n]}\n"
 class Records:
     """Where one process writes."""
 
-    def __init__(self, directory: Path, worker: str, gates: tuple[str, ...]) -> None:
-        self.worker = worker
+    def __init__(self, options: Options, worker: str) -> None:
         self.pid = os.getpid()
-        self._directory = directory
+        self._directory = options.directory
+        self._name = f"{options.session}-{worker}-{self.pid}"
+        gates = options.gates
         self._gate = gates[0] if len(gates) == 1 else "healthboard"
         self._order: RawIOBase | None = None
         self._leaks: RawIOBase | None = None
@@ -73,6 +74,6 @@ class Records:
 
     def _file(self, kind: str, suffix: str) -> RawIOBase:
         self._directory.mkdir(parents=True, exist_ok=True)
-        path = self._directory / f"{kind}-{self.worker}-{self.pid}.{suffix}"
+        path = self._directory / f"{kind}-{self._name}.{suffix}"
         # Unbuffered: a process that dies takes no line with it.
         return path.open("w+b", buffering=0)
