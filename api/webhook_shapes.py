@@ -10,7 +10,6 @@ from pydantic import ConfigDict
 
 from api.parameters import Instant
 
-FormatName = Literal["json", "slack", "teams", "email"]
 DeliveryStateName = Literal["waiting", "delivered", "dead", "folded"]
 
 
@@ -51,7 +50,7 @@ class WebhookShape(Schema):
     name: str
     url: str = Field(description="without its path for a token that only reads")
     events: list[str]
-    format: FormatName
+    format: str = Field(description="json, slack, teams or email")
     filters: dict[str, Any]
     every: int
     fold: bool
@@ -102,7 +101,7 @@ class DeliveryShape(Schema):
     webhook: int
     event: str
     type: str
-    state: DeliveryStateName
+    state: str = Field(description="waiting, delivered, dead or folded")
     created_at: datetime
     next_attempt_at: datetime | None
     done_at: datetime | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
@@ -268,7 +268,7 @@ def _delivery(row: Delivery, attempts: list[Attempt]) -> DeliveryShape:
     )
 
 
-def _short(one: Attempt) -> dict[str, object]:
+def _short(one: Attempt) -> dict[str, Any]:  # Any: a value of any field
     return {
         "at": one.at,
         "status": one.status,

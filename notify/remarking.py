@@ -157,7 +157,7 @@ def _check(told: Told, *, key: str, summary: str, url: str) -> Check:
         title=words.title(told),
         summary=summary,
         url=url,
-        annotations=words.annotations(told),
+        annotations=words.marked(told),
     )
 
 

@@ -193,7 +193,7 @@ def _read(response: BaseHTTPResponse, lever: _Lever) -> tuple[bytes, bool]:
     body, most = b"", lever.gate.answer_bytes
     try:
         while len(body) <= most:
-            block = response.read1(_BLOCK, decode_content=False)  # type: ignore[attr-defined]
+            block = response.read1(_BLOCK, decode_content=False)
             if not block:
                 break
             body += block

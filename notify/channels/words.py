@@ -76,7 +76,7 @@ def conclusion(told: Told) -> str:
     return "success" if whole else "neutral"
 
 
-def annotations(told: Told) -> list[Annotation]:
+def marked(told: Told) -> list[Annotation]:
     """Return what is shown at its line: introduced leaks, P0 and P1 findings."""
     found = [
         _of_leak(item)
