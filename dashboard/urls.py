@@ -16,6 +16,7 @@ from dashboard.views import (
     recognisers,
     reviews,
     routes,
+    rules,
     runs,
     search,
     settings,
@@ -103,6 +104,7 @@ _project = [
     path("deliveries/again", webhooks.send_again, name="send-again"),
     path("deliveries/<int:pk>", webhooks.delivery, name="delivery"),
     path("deliveries/<int:pk>/again", webhooks.redeliver, name="redeliver"),
+    path("settings/rules", rules.rules, name="rules"),
     path("settings/owners", standings.owner_file, name="owners"),
     path("settings/recognisers", recognisers.recognisers, name="recognisers"),
     path(

@@ -24,6 +24,7 @@ class Options:
     keep_bodies_days: int = 90
     keep_facts_days: int = 400
     window_days: int = 30
+    flaky_least_percent: float = 1.0  # flake rate from which a review lists a test
     incomplete_hours: int = 6  # after its last upload a run is told of as incomplete
     recognisers: tuple[OwnPattern, ...] = ()  # of gates' failures in reports
     due_p0_days: int = 1  # until a finding of this severity is due

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from leaks.models import Leaker, LeakerState, Verdict
+from projects import options
 from results.rates import beta_rate
 from review import wording
+from review.rules import is_flaky_enough
 from review.shapes import Item, Kind
 
 if TYPE_CHECKING:
@@ -40,7 +42,12 @@ def newly_flaky(project: Project, *, since: datetime, until: datetime) -> list[I
         project=project, name="flaky", since__gte=since, since__lt=until
     )
     found = rows.select_related("test").order_by("rank", "pk")[:_MOST]
-    return [unstable_item(row, _flaked(row)) for row in found]
+    least = options.read(project).flaky_least_percent
+    return [
+        unstable_item(row, _flaked(row))
+        for row in found
+        if is_flaky_enough(row.evidence, least)
+    ]
 
 
 def worst_by_cost(project: Project) -> list[Item]:

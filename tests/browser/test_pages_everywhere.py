@@ -57,6 +57,7 @@ def pages_of(board):
                 f"/settings/routes/{board.route}",
                 f"/uploads/{board.alone}",
                 "/settings/owners",
+                "/settings/rules",
                 "/settings/members",
                 "/settings/audit",
             )

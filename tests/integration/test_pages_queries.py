@@ -61,6 +61,7 @@ MOST = {
     "/settings/tokens": 5,
     "/settings/secret": 5,
     "/settings/owners": 8,
+    "/settings/rules": 12,
     "/settings/recognisers": 5,
     "/lists/tests.csv": 10,
     "/lists/runs.csv": 6,
