@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import F, Max, Min, Q
+from django.db.models import F, Q
 
 from formats.hooks.values import as_sha
 from pulls.commits import find_commits, is_short
@@ -236,8 +236,9 @@ def _move(line: Line, to: Line, *, by: int) -> None:
 
 
 def _ends(line_id: int) -> tuple[int, int]:
-    """Return the first and the last depth of a line."""
-    ends = Commit.objects.filter(line=line_id).aggregate(
-        first=Min("depth"), last=Max("depth")
-    )
-    return ends["first"] or 0, ends["last"] or 0
+    """Return the first and the last depth of a line; asked for together, SQLite would
+    look at all of it."""
+    depths = Commit.objects.filter(line=line_id).values_list("depth", flat=True)
+    first = depths.order_by("depth").first()
+    last = depths.order_by("-depth").first()
+    return first or 0, last or 0

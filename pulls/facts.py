@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from formats.hooks.facts import GroupFact, HookFacts, PullFact, PushFact
-    from ingest.models import Handover
+    from ingest.models import Handover, Upload
     from projects.models import Project
 
 STAGE = FOR_PULLS
@@ -48,10 +48,7 @@ def waiting(project_id: int | None) -> int:
 def work(handover: Handover) -> None:
     """Read an upload's facts and store them."""
     upload = handover.upload
-    hooks = [
-        read_hook(document.kind, upload.event, document.stream)
-        for document in documents(upload, kinds.HOOKS)
-    ]
+    hooks = _read(upload)
     context = read_context(json.dumps(upload.context).encode())
     project = upload.project
     with transaction.atomic():
@@ -67,6 +64,16 @@ def work(handover: Handover) -> None:
             store_hook(project, facts)
         repositories.follow(repository, project, told="")
         contexts.store(project, context, run_id=upload.run_id)
+
+
+def _read(upload: Upload) -> list[HookFacts]:
+    """Read what hooks delivered; of all else the body is not even opened."""
+    if not any(entry["kind"] in kinds.HOOKS for entry in upload.files):
+        return []
+    return [
+        read_hook(document.kind, upload.event, document.stream)
+        for document in documents(upload, kinds.HOOKS)
+    ]
 
 
 def store_hook(project: Project, facts: HookFacts) -> None:

@@ -34,12 +34,13 @@ def handed(acme: Created) -> Handover:
     """A review that ingest has read, and that waits for the stage."""
     send_review(acme, SAID, drain=False, pr=7)
     drain(BY_NAME["ingest"])
-    return Handover.objects.get()
+    return Handover.objects.get(stage="findings")
 
 
 def test_what_is_handed_over_is_pending(acme: Created, handed: Handover):
     status = told("/projects/acme/app/status", acme.token)
-    assert (status["pending"], status["stages"]["findings"]) == (1, 1)
+    stages = status["stages"]
+    assert (status["pending"], stages["findings"], stages["pulls"]) == (2, 1, 1)
     assert Review.objects.count() == 0
     drain_all()
     assert told("/projects/acme/app/status", acme.token)["pending"] == 0
