@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.architecture.tracked import ROOT, files, sources
+from tests.architecture.tracked import ROOT, files, server_sources
 
 # Names that our own processes pass to each other; nobody sets them.
 INTERNAL = {"DJANGO_SETTINGS_MODULE", "HEALTHBOARD_SOCKET", "HEALTHBOARD_LIFELINE"}
@@ -14,7 +14,7 @@ READS = re.compile(
 
 
 def _read_in_code() -> set[str]:
-    paths = [*sources(), ROOT / "dev.py"]
+    paths = [*server_sources(), ROOT / "dev.py"]
     found = {match for path in paths for match in READS.findall(path.read_text())}
     return found - INTERNAL
 
@@ -44,6 +44,6 @@ def test_only_the_settings_read_the_environment():
     reading = {
         path.name
         for path in files()
-        if path in set(sources()) and "os.environ" in path.read_text()
+        if path in set(server_sources()) and "os.environ" in path.read_text()
     }
     assert reading <= allowed

@@ -59,3 +59,8 @@ def sources() -> list[Path]:
 
 def client_sources() -> list[Path]:
     return [path for path in sources() if CLIENT in path.parents]
+
+
+def server_sources() -> list[Path]:
+    """Without the client, whose settings are its own manual's."""
+    return [path for path in sources() if CLIENT not in path.parents]

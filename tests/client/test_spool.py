@@ -85,7 +85,7 @@ def test_half_a_draft_of_a_killed_command_goes_away(folder):
 def test_what_is_older_than_a_month_is_forgotten(folder, reports, monkeypatch):
     path = spool.keep(_write(folder, reports))
     now = path.stat().st_mtime + spool.KEPT_S + 60
-    monkeypatch.setattr(spool.time, "time", lambda: now)
+    monkeypatch.setattr("healthboard_client.spool.time.time", lambda: now)
     assert list(spool.claim(folder, **HERE)) == []
     assert not path.exists()
 
