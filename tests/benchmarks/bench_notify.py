@@ -27,7 +27,7 @@ from tests.benchmarks.tables import Figure
 from tests.benchmarks.visiting import Visitor
 from tests.receiving import receiving
 from tests.sending import Upload
-from tests.services.serving import serving
+from tests.services.serving import prepared, serving
 
 PIECES = 10
 
@@ -157,7 +157,7 @@ def latency(rounds: int) -> list[Figure]:
         receiving() as receiver,
         tempfile.TemporaryDirectory(prefix="healthboard-bench-") as folder,
         serving(
-            Path(folder, "data"), HEALTHBOARD_WEBHOOK_ALLOW="127.0.0.0/8"
+            prepared(Path(folder, "data")), HEALTHBOARD_WEBHOOK_ALLOW="127.0.0.0/8"
         ) as server,
     ):
         client = Visitor(server.port, token=server.client().token)

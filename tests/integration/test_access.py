@@ -11,6 +11,7 @@ from django.urls import get_resolver
 
 from dashboard.urls import _project
 from ingest.models import Upload
+from notify import endpoints
 from projects.access import (
     NoSuchProject,
     RoleTooLow,
@@ -37,8 +38,20 @@ ADMIN_PAGES = {
     "route",
     "members",
     "audit",
+    "webhooks",
+    "webhook",
+    "deliveries",
+    "delivery",
+    "code-host",
 }
 ADMIN_ACTS = {
+    "make-webhook",
+    "change-webhook",
+    "rotate-webhook",
+    "try-webhook",
+    "switch-webhook",
+    "send-again",
+    "redeliver",
     "make-token",
     "revoke-token",
     "rotate-secret",
@@ -59,7 +72,7 @@ ACTS = ADMIN_ACTS | TRIAGER_ACTS
 NAMES = [pattern.name for pattern in _project]
 
 
-def path_of(name, project, *, run, upload, route, finding, leaker):
+def path_of(name, project, *, run, upload, route, finding, leaker, webhook, delivery):
     """The path of a page, with the numbers that it takes."""
     [pattern] = [pattern for pattern in _project if pattern.name == name]
     numbers = {"pk": upload if name.startswith("upload") else run, "n": 1}
@@ -71,6 +84,10 @@ def path_of(name, project, *, run, upload, route, finding, leaker):
         numbers["pk"] = leaker
     if name.endswith("route"):
         numbers["pk"] = route
+    if name.endswith("webhook"):
+        numbers["pk"] = webhook
+    if name in ("delivery", "redeliver"):
+        numbers["pk"] = delivery
     path = str(pattern.pattern).replace("<slug:recogniser>", "a-gate")
     for key, value in numbers.items():
         path = path.replace(f"<int:{key}>", str(value))
@@ -98,7 +115,11 @@ def numbers(project):
     route = make_route(project).route
     run = make_run(project)
     leaker = make_leaker(project, project.tests.first())
+    wanted = endpoints.Wanted("https://hooks.example/")
+    webhook = endpoints.create(project, wanted, actor="test").endpoint
     return {
+        "webhook": webhook.pk,
+        "delivery": endpoints.try_out(webhook, actor="test").pk,
         "run": run,
         "upload": upload.pk,
         "route": route.pk,

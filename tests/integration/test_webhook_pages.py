@@ -116,6 +116,7 @@ def test_every_format_has_a_preview_of_every_event(project, format):
         answer = client.get(f"{PAGES}/{pk}", {"preview": kind})
         assert answer.status_code == 200
         assert answer.context["preview"].body
+        assert "<body style" not in answer.content.decode()
 
 
 def test_a_webhook_is_changed_disabled_enabled_and_removed(project):
