@@ -27,6 +27,7 @@ RUNS = (
     ("bench_disk", "--database", "postgresql"),
     ("bench_pages",),
     ("bench_pulls",),
+    ("bench_notify",),
     ("bench_plugin",),
 )
 
