@@ -5,14 +5,21 @@ Guarantees: the rows are those that the page lists, in its order; at most `MOST`
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dashboard import leaker_filters, run_filters
 from dashboard.filters import choice, number, text
 from dashboard.leak_words import CLASSES
+from findings import effect_queries
+from findings.effect_queries import EffectFilters
+from formats.effects.judgement import Verdict
 from ingest.models import State, Upload
 from leaks import queries as leaks
 from projects import options
+from pulls import queries as pulls
+from pulls.models import State as PullState
+from pulls.models import Word
 from results.queries import cases, runs
 
 if TYPE_CHECKING:
@@ -32,6 +39,19 @@ STATS = ("runs", "failed", "errors", "flaky", "fail_rate", "p50_s", "p95_s", "to
 FLAKY = ("test", "nodeid", "name", "since", "failed_runs", "affected_prs", "lost_s")
 LEAKERS = ("id", "nodeid", "state", "source", "kinds", "owner", "ticket", "first_at")
 COSTS = ("first_pr", "failed_results", "failed_runs", "pulls", "lost_s")
+EFFECTS = (
+    "effect_id",
+    "tool",
+    "action",
+    "execution",
+    "impact",
+    "verdict",
+    "reason",
+    "cleanup",
+    "external",
+    "disclosure",
+)
+PULLS = ("number", "title", "state", "author", "word", "red", "sentence", "changed_at")
 UPLOADS = ("id", "state", "received_at", "processed_at", "wire_bytes", "unpacked_bytes")
 
 
@@ -107,6 +127,28 @@ def _uploads(project: Project, query: Mapping[str, str]) -> Table:
     )
 
 
+def _effects(project: Project, query: Mapping[str, str]) -> Table:
+    filters = EffectFilters(
+        run=number(query, "run", default=0, high=2**63 - 1) or None,
+        verdict=choice(query, "verdict", [one.value for one in Verdict]),
+        external=bool(text(query, "external")),
+        effect=text(query, "effect"),
+    )
+    listed = partial(effect_queries.list_effects, project.pk, filters)
+    return EFFECTS, (_of(row, EFFECTS) for row in _all(listed))
+
+
+def _pulls(project: Project, query: Mapping[str, str]) -> Table:
+    rows = _all(
+        pulls.summaries,
+        project_id=project.pk,
+        state=choice(query, "state", PullState.values) or None,
+        word=choice(query, "verdict", Word.values) or None,
+        q=text(query, "q") or None,
+    )
+    return PULLS, (_of(row, PULLS) for row in rows)
+
+
 def _first(errors: list[dict[str, Any]]) -> str:  # Any: JSON
     return str(errors[0].get("message", "")) if errors else ""
 
@@ -125,6 +167,8 @@ _TABLES: dict[str, Callable[[Project, Mapping[str, str]], Table]] = {
     "tests": _tests,
     "flaky": _flaky,
     "leakers": _leakers,
+    "effects": _effects,
+    "pulls": _pulls,
     "uploads": _uploads,
 }
 EXPORTED = tuple(_TABLES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import timedelta
 
 import pytest
@@ -74,7 +75,7 @@ def test_a_fix_is_told_with_its_old_count(acme, tri):
     decide(tri, acme, [test], version=0, fixed="1", reason="seeded")
     assert Epoch.objects.get().made_by == "tri"
     text = visit(tri, f"{base(acme)}/tests/{test}")
-    assert f"No run since {NOW:%Y-%m-%d} yet; 100 % before (1 of 1)." in text
+    assert re.search(r"No run since [-\d]+ yet; 100 % before \(1 of 1\)\.", text)
     assert "1 of 1" in text
     assert "seeded" in text
 
@@ -166,7 +167,8 @@ def test_lists_are_csv_by_the_filters_of_their_pages(acme, tri):
         "tests/test_shop.py::test_c",
         "3",
     )
-    assert table(tri, acme, "uploads") == []
+    for empty in ("uploads", "effects", "pulls"):
+        assert table(tri, acme, empty) == []
     assert tri.get(f"{base(acme)}/lists/secrets.csv").status_code == 404
     stranger = visitor(name="eve")
     assert stranger.get(f"{base(acme)}/lists/tests.csv").status_code == 404
