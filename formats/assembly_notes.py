@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from formats.masked_names import shorten
+from formats.plurals import agree, counted
 from formats.repeats import Repeats
 from formats.report import Note
 
@@ -30,7 +31,8 @@ def say_repeats(foldings: Iterable[Folding]) -> list[Note]:
     return [
         Note(
             "repeated-ids",
-            f"{len(names)} test(s) stand more than once in {folding.label}, "
+            f"{counted(len(names), 'test')} {agree(len(names), 'stands', 'stand')} more "
+            f"than once in {folding.label}, "
             f"{_MEANING[rule]}: {_examples(names)}",
         )
         for folding in foldings
@@ -47,8 +49,9 @@ def say_conflicts(tests: Iterable[Told]) -> list[Note]:
     ]
     if not told:
         return []
-    message = f"{len(told)} test(s) have different results in the files of this "
-    message += f"upload, the worse one counts: {_examples(told)}"
+    verb = agree(len(told), "has", "have")
+    message = f"{counted(len(told), 'test')} {verb} different results in the files "
+    message += f"of this upload, the worse one counts: {_examples(told)}"
     return [Note("conflicting-results", message)]
 
 
@@ -61,7 +64,8 @@ def say_one_sided(in_report: Sequence[Told], in_trace: Sequence[Told]) -> list[N
     return [
         Note(
             code,
-            f"{len(told)} test(s) are in the {here} and not in the {there}: "
+            f"{counted(len(told), 'test')} {agree(len(told), 'is', 'are')} in the {here} "
+            f"and not in the {there}: "
             f"{_examples([one.identity.nodeid for one in told])}",
         )
         for code, here, there, told in sides

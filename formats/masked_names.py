@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from formats.plurals import agree, counted
 from formats.report import Note
 
 if TYPE_CHECKING:
@@ -72,19 +73,21 @@ def _notes(masked: Sequence[Identity], numbers: dict[str, int]) -> list[Note]:
     ]
     more = len(culprits) - len(examples)
     text = "; ".join(examples) + (f"; and {more} more" if more > 0 else "")
+    whose = agree(len(culprits), "Its identity", "Their identity")
     notes = [
         Note(
             "volatile-names",
-            f"{len(culprits)} test name(s) hold parts that change from run to run. "
-            f"Their identity leaves these parts out: {text}",
+            f"{counted(len(culprits), 'test name')} {agree(len(culprits), 'holds', 'hold')} "
+            f"parts that change from run to run. {whose} leaves these parts out: {text}",
         )
     ]
     if numbers:
         notes.append(
             Note(
                 "numbered-names",
-                f"{len(numbers)} tests differ only by such parts and are numbered "
-                "#1, #2 … in their order in the report",
+                f"{counted(len(numbers), 'test')} {agree(len(numbers), 'differs', 'differ')} "
+                f"only by such parts and {agree(len(numbers), 'is', 'are')} numbered "
+                "#1, #2 … in the order of the report",
             )
         )
     return notes

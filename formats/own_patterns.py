@@ -15,6 +15,7 @@ import regex
 
 from formats import recognisers
 from formats.gates import ENTRY, MOST_ITEMS, EntryDetail, LeakFact
+from formats.plurals import agree, counted
 from formats.report import Note
 
 if TYPE_CHECKING:
@@ -126,13 +127,14 @@ class OwnPatterns:
             Note(
                 "recogniser-too-slow",
                 f"the recogniser {name!r} took longer than "
-                f"{self._per_text * 1000:.0f} ms on {count} text(s) and was cut off",
+                f"{self._per_text * 1000:.0f} ms on {counted(count, 'text')} and was cut off",
             )
             for name, count in sorted(self._timeouts.items())
         ]
         if self._left_out:
-            text = f"{self._left_out} text(s) were not shown to the project's own "
-            text += "recognisers: their time for this upload was used up"
+            verb = agree(self._left_out, "was", "were")
+            text = f"{counted(self._left_out, 'text')} {verb} not shown to the "
+            text += "project's own recognisers: their time for this upload was used up"
             told.append(Note("recogniser-budget", text))
         return told + [
             Note("recogniser-broken", f"the recogniser {one}") for one in self._broken

@@ -15,6 +15,7 @@ from formats.json_lines import JsonLines, clean, number
 from formats.limits import DEFAULT_LIMITS, Limits
 from formats.longrepr import message_of, text_of
 from formats.outcomes import Outcome
+from formats.plurals import agree, counted
 from formats.report import Note, OrderQuality, Problem, Reading, Rejected
 from formats.reportlog_phases import Phase, Trial
 from formats.reportlog_processes import Processes
@@ -72,14 +73,14 @@ class _Log:
                 executions.append(trial.execution(outcome))
         if unfinished:
             message = (
-                f"{len(unfinished)} test(s) began and did not end; they are left out, "
-                f"the last one is {unfinished[-1].nodeid[:200]}"
+                f"{counted(len(unfinished), 'test')} began and did not end and "
+                f"{agree(len(unfinished), 'is', 'are')} left out, the last one is "
+                f"{unfinished[-1].nodeid[:200]}"
             )
             notes.append(Note("unfinished-test", message, unfinished[-1].line))
         if self._left_out:
-            message = (
-                f"the texts of {self._left_out} failure(s) were left out: too many"
-            )
+            texts = counted(self._left_out, "failure")
+            message = f"the texts of {texts} were left out: too many"
             notes.append(Note("texts-left-out", message))
         executions += self._broken.values()
         return read_executions(executions, order=self._order(notes), notes=notes)

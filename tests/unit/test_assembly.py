@@ -208,7 +208,7 @@ def test_contradicting_reports_leave_the_worse_and_a_note():
     (one,) = contribution.results
     assert (one.outcome, one.message, one.attempts) == (FAILED, "m", ())
     assert [note.message for note in contribution.notes] == [
-        "1 test(s) have different results in the files of this upload, the worse one "
+        "1 test has different results in the files of this upload, the worse one "
         "counts: t::a (failed, passed in different files)"
     ]
 

@@ -268,7 +268,7 @@ def test_a_slow_pattern_is_cut_off_and_told():
         assert table.find("a" * 5_000 + "b", "", Carrier(NAME)) is None
     [note] = patterns.notes()
     assert note.code == "recogniser-too-slow"
-    assert "'slow' took longer than 1 ms on 3 text(s)" in note.message
+    assert "'slow' took longer than 1 ms on 3 texts" in note.message
 
 
 def test_a_used_up_budget_is_told():

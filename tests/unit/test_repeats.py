@@ -208,6 +208,6 @@ def test_the_choice_is_shown_with_examples():
 
     assert note.code == "repeated-ids"
     assert note.message == (
-        "8 test(s) stand more than once in a.xml, taken as invocations of one test: "
+        "8 tests stand more than once in a.xml, taken as invocations of one test: "
         "the worst result counts: t::t0, t::t1, t::t2, t::t3, t::t4 and 3 more"
     )
