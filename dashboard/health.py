@@ -55,6 +55,15 @@ _WENT = {
 }
 
 
+_INSTEAD = {"effects": "effects only", "gate": "gates only", "review": "review only"}
+
+
+def outcome_word(run: RunRow | None) -> str:
+    """Return the word for a run that has no results and was to have none, or empty."""
+    told = run is not None and run.outcome == "no_results"
+    return _INSTEAD.get(run.instead, "") if run and told else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """A project in the list. `word` is its health, empty without a run."""
@@ -86,7 +95,7 @@ def card(project: Project, summary: ProjectSummary | None, *, leakers: int = 0) 
     return Card(
         project=project,
         outcome=outcome,
-        word=WORDS.get(outcome, ""),
+        word=outcome_word(run) or WORDS.get(outcome, ""),
         spark=_spark(rates, known),
         rate=known[-1] if known else None,
         run=run,
@@ -120,6 +129,8 @@ def overall(cards: list[Card]) -> str:
 
 def _of_one(card: Card) -> str:
     on = f" on {card.branch}" if card.branch else ""
+    if word := outcome_word(card.run):
+        return f"the last run{on} brought {word}"
     return f"the last run{on} {_LAST.get(card.outcome, 'has no results')}"
 
 

@@ -88,6 +88,7 @@ class Run(models.Model):
     day = models.DateField()  # in the project's zone
     branch_class = models.CharField(max_length=10)  # default or other
     outcome = models.CharField(max_length=10, choices=RunOutcome)
+    instead = models.CharField(max_length=10, default="")  # of results: effects …
     order = models.CharField(max_length=10, default="unknown")
     tests = models.PositiveIntegerField(default=0)
     passed = models.PositiveIntegerField(default=0)

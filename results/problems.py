@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     type Problem = dict[str, Any]  # Any: JSON
 
 MOST = 100
+NAMED = 20  # missing parts
 
 
 def problem(kind: str, message: str, upload: int | None = None) -> Problem:
@@ -51,10 +52,7 @@ def of_parts(parts: Parts) -> list[Problem]:
         for job, counts in parts.disagree
     ]
     if parts.missing:
-        some = [f"{_named(job)} {i}/{of}" for job, i, of in parts.missing[:20]]
-        more = len(parts.missing) - len(some)
-        rest = f" and {more} more" if more else ""
-        told.append(problem("part", f"not received: {', '.join(some)}{rest}"))
+        told.append(problem("part", _not_received(parts.missing)))
     return told
 
 
@@ -62,7 +60,7 @@ def of_places(places: Mapping[Place, Sequence[Shard]]) -> list[Problem]:
     told = []
     for (job, index), siblings in places.items():
         last = verdicts.latest(siblings)
-        name = f"{_named(job)} {index}/{last[0].count}"
+        name = f"part {_part(job, index, last[0].count)}"
         if verdicts.is_unfinished(siblings):
             text = f"{name} says itself that it is not complete"
             told.append(problem("part", text, last[-1].upload_id))
@@ -150,8 +148,17 @@ def _capped(told: list[Problem], kind: str) -> list[Problem]:
     return [*told[:MOST], problem(kind, f"and {len(told) - MOST} more of the kind")]
 
 
-def _named(job: str) -> str:
-    return f"job {job!r}" if job else "part"
+def _not_received(missing: Sequence[tuple[str, int, int]]) -> str:
+    some = [_part(*one) for one in missing[:NAMED]]
+    if len(missing) == 1:
+        return f"part {some[0]} was not received"
+    more = len(missing) - len(some)
+    rest = f" and {more} more" if more else ""
+    return f"{len(missing)} parts were not received: {', '.join(some)}{rest}"
+
+
+def _part(job: str, index: int, count: int) -> str:
+    return f"{index}/{count}{_of(job)}"
 
 
 def _tests(number: int) -> str:

@@ -115,6 +115,7 @@ def summarise(
     told["problems"] += problems.of_context(against)
     told |= {name: words.get(name, "") for name in (*_WORDS, "ci_url")}
     told["pr"] = words.get("pr")
+    told["instead"] = verdicts.brought_instead(shards)
     stamp = words.get("committed_at")
     told["committed_at"] = datetime.fromisoformat(stamp) if stamp else None
     started_at, told["started_from"] = verdicts.earliest(shards)

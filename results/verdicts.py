@@ -56,6 +56,13 @@ def is_beside(shard: Shard) -> bool:
     return bool(kinds) and kinds <= _BESIDE
 
 
+def brought_instead(shards: Iterable[Shard]) -> str:
+    """Return what a run has instead of results, where that is of one kind."""
+    shards = list(shards)
+    kinds = {kind for shard in shards for kind in shard.kinds}
+    return next(iter(kinds)) if len(kinds) == 1 and kinds <= _BESIDE else ""
+
+
 def with_results(places: Mapping[Place, list[Shard]]) -> dict[Place, list[Shard]]:
     """Return the places of which results came or are expected."""
     return {

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
-from dashboard import icons, wording
+from dashboard import health, icons, wording
 from projects.days import today_in
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ register.filter("is_web", wording.is_web)
 register.filter("answer_look", wording.answer_look)
 register.filter("delivery_look", wording.delivery_look)
 register.filter("sent_look", wording.sent_look)
+register.filter("outcome_word", health.outcome_word)
 
 WORDS = {
     "no_results": "no results",

@@ -119,6 +119,7 @@ class RunRow:
     pr: int | None
     ci_url: str
     outcome: str
+    instead: str  # of results, alone: gate, effects or review; else empty
     failed_outside: bool  # the command failed, no case did
     leaks: int  # that gates told, opted out ones not
     leaks_raised: int  # … that fail the run

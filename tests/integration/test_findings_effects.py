@@ -11,10 +11,12 @@ from healthboard.pipeline import drain_all
 from ingest import replaying
 from ingest.models import Handover
 from projects.creation import Created, create_project
+from projects.models import Role
 from results.models import Run
 from tests.asking import told
 from tests.delivering import send as send_reports
 from tests.reviewing import ledger, send
+from tests.visiting import base, visit, visitor
 
 pytestmark = pytest.mark.django_db
 
@@ -129,6 +131,18 @@ def test_a_bad_line_rejects_the_whole_and_damages_its_run(acme: Created):
     assert Effect.objects.count() == 0
     send_ledger(acme, ledger(), run="ci-1")
     assert Run.objects.get().outcome == "no_results"
+
+
+def test_a_run_with_a_ledger_alone_says_so_where_a_person_reads_it(acme: Created):
+    send_ledger(acme, ledger(), run="ci-1", branch="main")
+    run = Run.objects.get()
+    assert (run.outcome, run.instead) == ("no_results", "effects")
+    client = visitor(acme.project, Role.VIEWER, name="vi")
+    for path in ("/", "/runs", f"/runs/{run.pk}"):
+        assert "effects only" in visit(client, base(acme.project) + path), path
+    send_reports(acme, JUNIT, run="ci-1", branch="main")
+    run.refresh_from_db()
+    assert (run.outcome, run.instead) == ("passed", "")
 
 
 def test_a_torn_last_line_is_a_warning(acme: Created):

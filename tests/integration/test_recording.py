@@ -150,7 +150,7 @@ def test_missing_parts_are_named(project):
         {"job": "lint", "index": 2, "count": 2},
     ]
     assert [part["state"] for part in run.parts].count("missing") == 3
-    assert "not received: part 1/3, part 3/3, job 'lint' 2/2" in [
+    assert "3 parts were not received: 1/3, 3/3, 2/2 of job 'lint'" in [
         problem["message"] for problem in run.problems
     ]
 
