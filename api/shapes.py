@@ -74,6 +74,13 @@ class FileShape(Schema):
     url: str
 
 
+class RouteShape(Schema):
+    """A route of the settings; neither its path nor its secret is told."""
+
+    name: str = Field(description="empty where nobody named it")
+    kind: str = Field(description="gate, review, effects, github or gitlab")
+
+
 class UploadShape(Schema):
     id: int
     project: str
@@ -83,6 +90,7 @@ class UploadShape(Schema):
     errors: list[FileProblem]
     warnings: list[FileProblem]
     run: int | None = Field(description="id of the run that the upload speaks of")
+    route: RouteShape | None = Field(description="null where it was posted by CI")
     received_at: datetime
     processed_at: datetime | None
     attempts: int = Field(description="how often processing was begun")

@@ -14,7 +14,7 @@ from ninja.responses import Status
 from api.access import asker_of, project_by_id
 from api.addresses import file_url, upload_url
 from api.problems import Conflict, Gone, NotFound
-from api.shapes import FileProblem, FileShape, UploadShape
+from api.shapes import FileProblem, FileShape, RouteShape, UploadShape
 from ingest import bodies, queries, replaying
 from ingest.models import State, Upload
 from projects.models import Scope
@@ -122,6 +122,7 @@ def _shape(upload: Upload) -> UploadShape:
         errors=errors,
         warnings=[_problem(each) for each in upload.warnings],
         run=upload.run_id,
+        route=_route(upload),
         received_at=upload.received_at,
         processed_at=upload.processed_at,
         attempts=upload.attempts,
@@ -129,6 +130,11 @@ def _shape(upload: Upload) -> UploadShape:
         files=[_file(upload, each) for each in upload.files],
         url=upload_url(upload.pk),
     )
+
+
+def _route(upload: Upload) -> RouteShape | None:
+    route = upload.route
+    return RouteShape(name=route.name, kind=route.kind) if route else None
 
 
 def _file(upload: Upload, entry: bodies.FileEntry) -> FileShape:

@@ -41,8 +41,9 @@ def uploads(
 
 
 def get(upload_id: int) -> Upload | None:
-    """Return an upload with its project."""
-    return Upload.objects.select_related("project").filter(pk=upload_id).first()
+    """Return an upload with its project and its route."""
+    found = Upload.objects.select_related("project", "route")
+    return found.filter(pk=upload_id).first()
 
 
 def counts(project: Project) -> dict[State, int]:

@@ -19,6 +19,8 @@ from ingest.models import Answer, RouteKind, State
 from ingest.models import Upload as Row
 from projects import signing
 from projects.creation import Created, create_project
+from tests.asking import told
+from tests.delivering import FIRST, send
 from tests.routing import GATE, PUSH, deliver, hub_signed, make_route, sign, wrapped
 from tests.sending import bearer, signed
 
@@ -289,3 +291,12 @@ def test_a_store_that_refuses_is_503_and_the_retry_a_first_time(acme, monkeypatc
     assert_refused(answer, 503)
     assert int(answer["Retry-After"]) > 0
     assert deliver(made, GATE, Idempotency_Key="k").status_code == 202
+
+
+def test_an_upload_tells_by_which_route_it_came_and_no_secret(acme: Created):
+    made = make_route(acme.project, "gate", name="nightly")
+    came = told(f"/uploads/{deliver(made, GATE).json()['id']}", acme.token)
+    assert came["route"] == {"name": "nightly", "kind": "gate"}
+    assert made.route.path not in json.dumps(came)
+    posted = told(f"/uploads/{send(acme, FIRST)}", acme.token)
+    assert posted["route"] is None
