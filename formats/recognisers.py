@@ -219,9 +219,12 @@ def _is_whole(
 ) -> bool:
     """Tell whether the failure is nothing but the gate's.
 
-    The message decides. Where the producer wrote none (a reader then takes the text's
+    The message decides; of an exception group all members. Where the producer wrote none (a reader then takes the text's
     first line for it) every exception of the text must be a gate's.
     """
+    members = [some for one, some in zip(told, leaks, strict=True) if one.member]
+    if members:
+        return all(some is not None for some in members)
     for one, some in zip(told, leaks, strict=True):
         if one.in_message and some is not None:
             return True

@@ -1,14 +1,16 @@
 """Where a failure's text *is* its exception, and where it only quotes one.
 
 Guarantees: an exception stands at the start of the message (pytest's words for a
-broken teardown aside) or at the first line of a block of pytest's `E` lines; nothing
-else of a text is ever taken for one. Time is linear in the text.
+broken teardown aside), at the first line of a block of pytest's `E` lines, or at a
+branch of a printed exception group; nothing else of a text is ever taken for one. Time is linear in the text.
 """
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from formats.said_groups import members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,7 @@ class Said(NamedTuple):
     text: str
     in_message: bool
     phase: str = ""
+    member: bool = False  # of an exception group
 
 
 def said(message: str, text: str) -> Iterator[Said]:
@@ -42,6 +45,8 @@ def said(message: str, text: str) -> Iterator[Said]:
         yield Said(_untyped(whole), True, phase)
     for block in _blocks(text[:MOST_READ]):
         yield Said(_untyped(block), False, phase)
+    for one in members(whole, text[:MOST_READ]):
+        yield Said(_untyped(one), False, phase, member=True)
 
 
 def _untyped(text: str) -> str:
