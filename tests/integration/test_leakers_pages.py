@@ -85,7 +85,10 @@ def test_the_page_of_a_leaker_tells_its_whole_story(shuffled, viewer):
     failed = leaker.test.harms.get(victim__nodeid=VICTIM)
     after = failed.failed_after + failed.passed_after
     assert (failed.failed_without, failed.passed_after) == (0, 0)
-    words = f"failed in {after} of {after} runs after it, in 0 of {40 - after} without"
+    # Passes since the last judgement that changed anything may be missing: a few.
+    assert 0.7 * (40 - after) <= failed.passed_without <= 40 - after
+    without = f"in 0 of {failed.passed_without} without"
+    words = f"failed in {after} of {after} runs after it, {without}"
     assert words in text
     assert "Confirmed: it holds more than 99.9 % of the belief." in text
     assert f"pytest -p no:randomly -p no:random_order {LEAKER} " in text
