@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from formats.assembly_notes import say_conflicts, say_one_sided, say_repeats
 from formats.folding import fold_file
-from formats.gate_assembly import spoken_by, tell_leaks
+from formats.gate_assembly import Named, spoken_by, tell_leaks
 from formats.gated import Recognised, lift
 from formats.identity import identifier
 from formats.joining import Told, join_reports, join_trace, join_traces
@@ -67,7 +67,10 @@ def assemble(
     `readings` are (kind, file name, reading); kinds are junit, reportlog and order.
     `gates` are the leaks of its gate files, `own_patterns` the project's recognisers.
     """
-    files, recognised = _lift(_identify(readings, rules), gates, own_patterns, rules)
+    files = _identify(readings, rules)
+    told = ((file.reading.elements, file.identities) for file in files if gates)
+    named = Named(told, rules)
+    files, recognised = _lift(files, gates, own_patterns, named)
     masking = number_masked([file.identities for file in files])
     logs = _fold(files, "reportlog")
     traces = _fold(files, "order")
@@ -93,7 +96,7 @@ def assemble(
         repeats=", ".join(sorted({rule for one in foldings for rule in one.rules})),
         only_in_report=len(only_in_report),
         only_in_trace=len(only_in_trace) if reported else 0,
-        leaks=tell_leaks(gates, recognised, tests, rules),
+        leaks=tell_leaks(gates, recognised, tests, named),
         notes=[*notes, *(own_patterns.notes() if own_patterns else ())],
     )
     return _with_times(contribution, files)
@@ -145,11 +148,11 @@ def _lift(
     files: Sequence[_File],
     gates: Sequence[LeakFact],
     own_patterns: OwnPatterns | None,
-    rules: IdentityRules | None,
+    named: Named,
 ) -> tuple[list[_File], list[Recognised]]:
     """Take the failures of gates out of the files that have texts."""
     recognisers = Recognisers(own_patterns)
-    spoken = spoken_by(gates, rules)
+    spoken = spoken_by(gates, named)
     leaks: list[Recognised] = []
     lifted_files = []
     for file in files:

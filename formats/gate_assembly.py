@@ -1,6 +1,7 @@
 """The leaks of one upload: from gates' payloads and from texts, each told once.
 
-Guarantees: a payload's node id names the same case as the report's; of one test and
+Guarantees: a payload's node id names the same case as the report's, also where that
+one has an explicit `test_id`; of one test and
 kind told by a payload and by a text the payload's words count, and it is enforced if
 the text is there to show it; what gives no place has the place of its case.
 """
@@ -23,20 +24,46 @@ if TYPE_CHECKING:
     from formats.identity import Identity
     from formats.joining import Told
     from formats.prefixes import IdentityRules
+    from formats.report import Element
 
 _LEAST_WORDS = 12  # characters of a message that a text must begin with
 
 
-def spoken_by(
-    gates: Iterable[LeakFact], rules: IdentityRules | None
-) -> dict[str, list[str]]:
+class Named:
+    """The test cases that node ids name in one upload."""
+
+    def __init__(
+        self,
+        told: Iterable[tuple[Sequence[Element], Sequence[Identity]]],
+        rules: IdentityRules | None = None,
+    ) -> None:
+        self._known = identifier(rules)
+        # By the key that a case would have without its explicit id.
+        self._explicit: dict[str, set[Identity]] = {}
+        self._keys: set[str] = set()
+        for elements, identities in told:
+            self._keys.update(one.key for one in identities)
+            for element, identity in zip(elements, identities, strict=True):
+                if element.test_id:
+                    plain = self._known.identify(element._replace(test_id=""))
+                    self._explicit.setdefault(plain.key, set()).add(identity)
+
+    def identify(self, nodeid: str) -> Identity:
+        """Return the case; of several with one node id none is guessed."""
+        identity = self._known.identify_nodeid(nodeid)
+        if identity.key in self._keys:
+            return identity
+        found = self._explicit.get(identity.key, set())
+        return next(iter(found)) if len({one.key for one in found}) == 1 else identity
+
+
+def spoken_by(gates: Iterable[LeakFact], named: Named) -> dict[str, list[str]]:
     """Return the messages of payloads by the key of their test."""
-    known = identifier(rules)
     spoken: dict[str, list[str]] = {}
     for fact in gates:
         words = squeezed(fact.message)
         if fact.test_nodeid and len(words) >= _LEAST_WORDS:
-            key = known.identify_nodeid(fact.test_nodeid).key
+            key = named.identify(fact.test_nodeid).key
             spoken.setdefault(key, []).append(words)
     return spoken
 
@@ -45,7 +72,7 @@ def tell_leaks(
     gates: Sequence[LeakFact],
     recognised: Sequence[Recognised],
     tests: Mapping[str, Told],
-    rules: IdentityRules | None,
+    named: Named,
 ) -> list[TestLeak]:
     """Join the leaks of payloads and texts; payloads first, in their order."""
     if not gates and not recognised:
@@ -54,13 +81,12 @@ def tell_leaks(
     reported = {
         one.identity.key: one.reported for one in recognised if one.reported is not None
     }
-    known = identifier(rules)
     told: list[TestLeak] = []
     payloads: set[object] = set()
     for fact in dict.fromkeys(gates):
         case = None
         if fact.test_nodeid is not None:
-            case = _case(known.identify_nodeid(fact.test_nodeid), tests)
+            case = _case(named.identify(fact.test_nodeid), tests)
         key = _key(case.key if case else None, fact)
         payloads.add(key)
         if key in texts and not fact.enforced:
@@ -70,7 +96,7 @@ def tell_leaks(
         if key not in payloads:
             case = None
             if carrier is not None and fact.test_nodeid is not None:
-                said = known.identify_nodeid(fact.test_nodeid)
+                said = named.identify(fact.test_nodeid)
                 case = _case(said if said.key == carrier.key else carrier, tests)
             told.append(_told(fact, case, tests, reported, from_text=True))
     return told

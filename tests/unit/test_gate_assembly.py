@@ -272,3 +272,39 @@ def test_the_sample(shared):
     [leak] = contribution.leaks
     assert (leak.fact.item_count, len(leak.fact.items)) == (59, 6)
     assert leak.fact.recipe.startswith("Every later importer")
+
+
+def explicit(test_id, *children):
+    named = f'<properties><property name="test_id" value="{test_id}"/></properties>'
+    return case(named, *children)
+
+
+def test_a_payload_finds_the_case_with_an_explicit_id_by_its_node_id():
+    fact = LeakFact(test_nodeid=NODEID, kind="env.changed", message=f"{NODEID} left A")
+    told = assemble([junit(explicit("T-1", OWN))], gates=[fact])
+    [result], [leak] = told.results, told.leaks
+    assert leak.case.key == result.key
+
+
+def test_a_payloads_message_is_found_in_the_case_with_an_explicit_id():
+    fact = LeakFact(test_nodeid=NODEID, kind="env.changed", message=f"{NODEID} left A")
+    failure = (
+        f'<error message="Failed: {NODEID} left A">E   Failed: {NODEID} left A</error>'
+    )
+    told = assemble([junit(explicit("T-1", failure))], gates=[fact])
+    assert [one.outcome for one in told.results] == [Outcome.PASSED]
+    assert len(told.leaks) == 1
+
+
+def test_of_two_explicit_cases_with_one_node_id_none_is_guessed():
+    fact = LeakFact(test_nodeid=NODEID, kind="env.changed")
+    told = assemble([junit(explicit("T-1"), explicit("T-2"))], gates=[fact])
+    assert len(told.results) == 2
+    assert told.leaks[0].case.key not in {one.key for one in told.results}
+
+
+def test_a_case_that_has_the_node_id_itself_goes_before_an_explicit_one():
+    fact = LeakFact(test_nodeid=NODEID, kind="env.changed")
+    told = assemble([junit(explicit("T-1"), case())], gates=[fact])
+    [plain] = [one for one in told.results if "T-1" not in one.key]
+    assert told.leaks[0].case.key == plain.key
