@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.sending import PATH, Upload, bearer
-from tests.services.serving import ROOT, Serve, environment, prepared, serving, until
+from tests.services.serving import ROOT, Serve, environment, prepared, serving
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

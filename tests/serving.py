@@ -12,13 +12,14 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from tests.waiting import until
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 # One process for all, as starting one is what takes time.
@@ -46,14 +47,6 @@ for line in sys.stdin:
     print(child, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-
-
-def until(condition: Callable[[], bool], *, seconds: float = 120) -> None:
-    """Wait for something that another process does."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)
 
 
 @dataclass(frozen=True)
@@ -125,7 +118,7 @@ class Site:
                 f"fd://{number}",
                 pass_fds=(number,),
             )
-        until(lambda: web.poll() is not None or self._answers())
+        until(lambda: web.poll() is not None or self._answers(), what="gunicorn")
         assert web.poll() is None
         return web
 
@@ -174,7 +167,7 @@ class Site:
 
     def reaches(self, what: str, number: int) -> None:
         """Wait until this number of all uploads is at least so much."""
-        until(lambda: self.number(what) >= number)
+        until(lambda: self.number(what) >= number, what=what, every=0.005)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Read the database from outside."""

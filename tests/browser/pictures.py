@@ -10,7 +10,6 @@ import argparse
 import re
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,8 @@ from playwright.sync_api import sync_playwright
 
 from healthboard.demo.suite import SLUG
 from tests.services import chromium
-from tests.services.serving import ROOT, start, until, wait_for_end
+from tests.services.serving import ROOT, start, wait_for_end
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +55,11 @@ def fresh_demo() -> Iterator[tuple[str, str]]:
                 lambda: re.search(r"Sign in as admin with (\S+)", server.text),
                 what="the password is shown",
             )
-            deadline = time.monotonic() + SEEDING_S
-            while "part=demo ended code=0" not in server.text:
-                assert time.monotonic() < deadline, server.text[-2_000:]
-                time.sleep(0.5)
+            until(
+                lambda: "part=demo ended code=0" in server.text,
+                what=lambda: f"the demo is there: {server.text[-2_000:]}",
+                seconds=SEEDING_S,
+            )
             yield address, shown[1]
         finally:
             server.stop()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.sending import PATH, Upload, bearer, signed
-from tests.serving import Site, kill, site, until
+from tests.serving import Site, kill, site
+from tests.waiting import until
 
 if TYPE_CHECKING:
     import subprocess
@@ -164,7 +165,7 @@ def test_a_body_torn_off_anywhere_leaves_nothing(served: Site, acme):
                 connection.sendall(head(upload, acme["token"], framing) + sent)
                 connection.shutdown(socket.SHUT_WR)
                 assert status_of(connection) == 400
-    until(lambda: len(served.bodies()) == files)
+    until(lambda: len(served.bodies()) == files, what="the body is gone")
     assert count(served) == rows
 
 

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import pytest
 
 from healthboard.demo.suite import SLUG
-from tests.services.serving import (
-    Client,
-    manage,
-    prepared,
-    start,
-    until,
-    wait_for_end,
-)
+from tests.services.serving import Client, manage, prepared, start, wait_for_end
+from tests.waiting import until
 
 pytestmark = [pytest.mark.kill, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -44,10 +37,11 @@ def server(tmp_path_factory):
         wait_for_end(first)
     second = start(data, "--port", "0")
     try:
-        deadline = time.monotonic() + SEEDING_S
-        while "part=demo ended code=0" not in second.text:
-            assert time.monotonic() < deadline, second.text
-            time.sleep(0.2)
+        until(
+            lambda: "part=demo ended code=0" in second.text,
+            what=lambda: f"the demo is there: {second.text}",
+            seconds=SEEDING_S,
+        )
         yield second
     finally:
         second.stop()

