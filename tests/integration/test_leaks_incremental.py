@@ -12,6 +12,7 @@ from leaks.judging import judge_project
 from leaks.memory import Memory
 from leaks.models import Leaker, Pair, Verdict
 from projects.creation import Created, create_project
+from results import recounts
 from tests import leaking_suite as suite
 from tests.sending import Upload, bearer, post
 
@@ -107,7 +108,7 @@ def test_the_stage_remembers_and_a_new_process_agrees(acme, monkeypatch):
     stored = list(Pair.objects.order_by("pk").values("test", "victim", "posterior"))
     monkeypatch.setattr(recounting, "_memory", Memory())
     send(acme, [])
-    recounting.work(recounting.recounts.take(acme.project.pk, START, lease="a/1"))
+    recounting.work(recounts.take(acme.project.pk, START, lease="a/1"))
     assert (
         list(Pair.objects.order_by("pk").values("test", "victim", "posterior"))
         == stored

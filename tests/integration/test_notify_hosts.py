@@ -11,6 +11,7 @@ from joserfc.jwk import RSAKey
 
 from healthboard.pipeline import BY_NAME, drain
 from notify import hosts
+from notify.endpoints import BadEndpoint
 from notify.models import CodeHost, Remark
 from projects.creation import create_project
 from pulls.models import Pull, Verdict
@@ -288,7 +289,7 @@ def test_an_error_is_shown_and_tried_again_later(project, status):
 def test_a_secret_does_not_go_to_another_address(project):
     with hosting() as host, hosting() as other:
         connect(project, host)
-        with pytest.raises(hosts.BadEndpoint, match="is needed"):
+        with pytest.raises(BadEndpoint, match="is needed"):
             connect(project, other, secret="")
         connect(project, host, secret="", comments=False)
         assert CodeHost.objects.get().secret == TOKEN
@@ -296,5 +297,5 @@ def test_a_secret_does_not_go_to_another_address(project):
 
 def test_a_host_inside_is_refused_unless_it_is_allowed(project, settings):
     settings.HEALTHBOARD_WEBHOOK_ALLOW = []
-    with hosting() as host, pytest.raises(hosts.BadEndpoint, match="not a public"):
+    with hosting() as host, pytest.raises(BadEndpoint, match="not a public"):
         connect(project, host)

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from healthboard.pipeline import drain_all
 from leaks.models import Leaker
 from projects.creation import Created, create_project
 from tests import leaking_suite as suite
@@ -79,5 +80,5 @@ def test_a_leaker_that_is_dismissed_changes_the_verdict(shuffled):
     Leaker.objects.filter(pk=leaker.pk).update(
         state="dismissed", updated_at=timezone.now()
     )
-    suite.drain_all()
+    drain_all()
     assert pull(shuffled, 9)["verdict"] == "yours"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from healthboard.pipeline import BY_NAME, drain, drain_all
 from ingest import handovers
@@ -171,7 +173,7 @@ def test_gitlab_tells_the_same(acme):
         "updated_at": "2026-03-02 11:00:00 UTC",
         "created_at": "2026-03-02 11:00:00 UTC",
     }
-    deliveries = [
+    deliveries: list[dict[str, Any]] = [
         {"object_kind": "note", "object_attributes": note, "merge_request": request},
         {"object_kind": "merge_request", "object_attributes": request},
         {
@@ -208,8 +210,8 @@ def test_work_that_is_done_again_changes_nothing(acme, github):
 def test_a_fact_that_comes_while_a_verdict_is_made_is_not_lost(acme):
     main(acme, A, 0, one="Boom")
     run(acme, B, 1, pr=7, base=A, one="Boom")
-    Pull.objects.update(due_at=handovers.timezone.now())
-    claimed = verdicts.claim(handovers.timezone.now())
+    Pull.objects.update(due_at=timezone.now())
+    claimed = verdicts.claim(timezone.now())
     Pull.objects.update(marks=99)
     verdicts.work(claimed)
     assert verdicts.waiting(acme.project.pk) == 1
@@ -221,8 +223,8 @@ def test_what_is_given_back_five_times_waits_for_a_new_fact(acme):
     main(acme, A, 0, one="")
     run(acme, B, 1, pr=7, base=A, one="")
     assert BY_NAME["verdicts"].module == "pulls.verdicts"
-    Pull.objects.update(due_at=handovers.timezone.now(), attempts=4)
-    claimed = verdicts.claim(handovers.timezone.now())
+    Pull.objects.update(due_at=timezone.now(), attempts=4)
+    claimed = verdicts.claim(timezone.now())
     verdicts.give_back(claimed, "boom")
     row = Pull.objects.get(number=7)
     assert (row.due_at, row.failure) == (None, "boom")

@@ -323,6 +323,10 @@ def test_another_environment_is_no_evidence(acme):
     send(
         acme,
         report(one="Boom"),
-        run="p", pr=4, commit=HEAD, merge_base=A, environment=linux,
+        run="p",
+        pr=4,
+        commit=HEAD,
+        merge_base=A,
+        environment=linux,
     )
     assert names(pull(acme, 4)["failures"]) == {"unknown": ["one"]}

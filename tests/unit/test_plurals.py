@@ -10,8 +10,10 @@ import pytest
 from formats.plurals import agree, counted
 
 ROOT = Path(__file__).parents[2]
-SPOKEN = ("formats", "ingest", "results", "findings", "dashboard", "api", "templates")
-SPOKEN += ("leaks", "pulls", "review", "notify", "projects", "analysis", "healthboard")
+SPOKEN = (
+    *("formats", "ingest", "results", "findings", "dashboard", "api", "templates"),
+    *("leaks", "pulls", "review", "notify", "projects", "analysis", "healthboard"),
+)
 # A gate's own words, as they are recognised and told of, and a scheme.
 OTHERWISE = ("module(s) from sys.modules", "http(s) address")
 
