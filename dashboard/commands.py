@@ -46,6 +46,20 @@ def gate_command(request: HttpRequest, project: Project) -> str:
     )
 
 
+def pull_command(request: HttpRequest, project: Project, *, number: int = 1) -> str:
+    """Return a command that sends a pull request's run, with what attribution needs."""
+    url = request.build_absolute_uri("/api/v1/uploads")
+    context = (
+        f'{{"project": "{project.slug}", "pr": {number}, "commit": "\'$(git rev-parse HEAD)\'",'
+        f' "merge_base": "\'$(git merge-base HEAD origin/{project.default_branch})\'"}}'
+    )
+    return (
+        'curl -H "Authorization: Bearer $HEALTHBOARD_TOKEN" \\\n'
+        f"  -F 'context={context}' \\\n"
+        f"  -F junit=@report.xml {url}"
+    )
+
+
 def _file_command(
     request: HttpRequest, project: Project, context: str, part: str
 ) -> str:

@@ -125,6 +125,21 @@ def graph(project_id: int) -> Graph:
     return Graph(nodes, edges.rows, cycles(edges))
 
 
+def open_part(whole: Graph) -> Graph:
+    """Return the part of a graph in which somebody waits still."""
+    states = {node.number: node.state for node in whole.nodes}
+    edges = [
+        edge
+        for edge in whole.edges
+        if edge.open and states.get(edge.from_number) in (State.OPEN, UNKNOWN)
+    ]
+    kept = {edge.from_number for edge in edges}
+    kept |= {edge.to for edge in edges if isinstance(edge.to, int)}
+    nodes = [node for node in whole.nodes if node.number in kept]
+    circles = [circle for circle in whole.cycles if kept.issuperset(circle)]
+    return Graph(nodes, edges, circles)
+
+
 def _states(project_id: int, numbers: Collection[int]) -> dict[int, str]:
     rows = Pull.objects.filter(project_id=project_id, number__in=numbers)
     known = dict(rows.values_list("number", "state"))

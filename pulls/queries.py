@@ -27,9 +27,18 @@ if TYPE_CHECKING:
 
     from pulls.graph import Edges
 
-__all__ = ["count_pulls", "get_pull", "graph", "journey", "list_pulls", "summaries"]
+__all__ = [
+    "count_pulls",
+    "get_pull",
+    "graph",
+    "journey",
+    "list_pulls",
+    "open_part",
+    "summaries",
+]
 
 graph = graphs.graph
+open_part = graphs.open_part
 
 
 def list_pulls(

@@ -11,7 +11,9 @@ from django.views.decorators.http import require_GET
 from dashboard.access import project_page
 from dashboard.filters import text
 from projects.access import readable_projects
+from pulls.queries import summaries
 from results.queries.search import search
+from results.queries.shapes import Hit
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -23,7 +25,8 @@ KINDS = {
     "file": "Files",
     "run": "Runs",
     "commit": "Commits",
-    "pr": "Pull requests",
+    "pull": "Pull requests",
+    "pr": "Runs of a pull request",
 }
 _LIMIT = 50
 
@@ -33,7 +36,11 @@ _LIMIT = 50
 def project_search(request: HttpRequest, access: Access) -> HttpResponse:
     """Search one project; hits are grouped by what they are."""
     asked = text(request.GET, "q")
+    pulls = _pulls(access.project.pk, asked)
     hits = search(access.project.pk, asked, limit=_LIMIT) if asked else []
+    known = {hit.id for hit in pulls}
+    hits = [hit for hit in hits if hit.kind != "pr" or hit.id not in known]
+    hits += pulls
     groups = [
         (kind, title, [hit for hit in hits if hit.kind == kind])
         for kind, title in KINDS.items()
@@ -70,3 +77,11 @@ def everywhere(request: HttpRequest) -> HttpResponse:
     )
     context = {"search_text": asked, "found": found}
     return render(request, "dashboard/search_projects.html", context)
+
+
+def _pulls(project_id: int, asked: str) -> list[Hit]:
+    """Find pull requests by number, title or author."""
+    if not asked:
+        return []
+    found = summaries(project_id, q=asked, limit=_LIMIT).items
+    return [Hit("pull", f"#{one.number}", one.number, one.title) for one in found]

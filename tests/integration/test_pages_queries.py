@@ -11,6 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from ingest.models import Upload
 from projects.administration import make_token
 from projects.models import Membership, Role, Scope
+from pulls import actions
+from pulls.models import Pull, Verdict
+from pulls.shapes import HeadRun, Item, Told
 from tests.builders import make_context, make_project, make_run, rebuild_days
 from tests.leaking import make_decision, make_leaker, make_pair, make_verdict
 from tests.reviewing import make_finding
@@ -35,7 +38,7 @@ MOST = {
     "/tests?sort=fail_rate": 11,
     "/tests?sort=fail_rate&q=test&state=active": 12,
     "/tests/{test}": 32,
-    "/search?q=test": 8,
+    "/search?q=test": 9,
     "/flaky": 11,
     "/flaky?class=victim&q=test": 11,
     "/leakers": 11,
@@ -44,6 +47,11 @@ MOST = {
     "/leakers/{fixed}": 16,
     "/leak-map": 10,
     "/leak-map?leaker={leaker}&victim={test}": 10,
+    "/pulls": 8,
+    "/pulls?state=open&verdict=yours&q=Change": 8,
+    "/pulls/1": 30,
+    "/dependencies": 8,
+    "/dependencies?show=all": 8,
     "/findings": 11,
     "/findings?state=any&severity=P2&q=o&owner=-&overdue=1": 11,
     "/findings/{finding}": 13,
@@ -109,6 +117,54 @@ def fill(project, *, runs, tests, others):
         make_finding(project, f"{n:032}", title=f"Look at test_{n} of #{n}")
     rebuild_days()
     fill_leakers(project, others)
+    fill_pulls(project, others)
+
+
+def fill_pulls(project, others):
+    """So many pull requests, each waits for the one before; #1 has a verdict."""
+    for n in range(1, others + 1):
+        pull = Pull.objects.create(
+            project=project, number=n, title=f"Change {n}", created_at=NOW
+        )
+        told = told_for(project, n)
+        Verdict.objects.create(
+            pull=pull,
+            word=told.word,
+            sentence=told.sentence,
+            red=told.red,
+            detail=told.to_json(),
+            at=NOW,
+            changed_at=NOW,
+        )
+        actions.add_edge(project, n, n + 1, by="a test")
+
+
+def told_for(project, n):
+    """A verdict with failures, and with runs to compare."""
+    run, base = project.runs.order_by("-started_at")[:2]
+    item = {"kind": "failed", "share": "introduced", "why": "passed", "reason": "why"}
+    failures = [
+        Item(test=case.pk, nodeid=case.nodeid, environments=[], **item)
+        for case in project.tests.all()[:n]
+    ]
+    head = HeadRun(run.pk, run.name, "failed", True, run.environment, 3)
+    return Told(
+        word="yours",
+        sentence="So many failures.",
+        red=True,
+        reasons=["it introduces failures"],
+        advice=["Merge first: #2."],
+        head="e" * 40,
+        untested="",
+        base="a" * 40,
+        quality="known",
+        leaks=[],
+        failures=failures,
+        findings=[],
+        runs=[head],
+        base_runs=[base.pk],
+        tests=3,
+    )
 
 
 def fill_leakers(project, others):
