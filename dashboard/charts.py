@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dashboard.leak_maps import LeakMap, Side
+    from pulls.shapes import JourneyPoint
     from results.queries.shapes import HistoryCell, TrendPoint
 
 type Figure = dict[str, Any]  # Any: JSON
@@ -73,6 +74,40 @@ def health(failing: Sequence[TrendPoint], rate: Sequence[TrendPoint]) -> Figure:
     }
     below = {"domain": [0, 0.44], "rangemode": "tozero", "nticks": 4}
     return _figure([line, bars], yaxis2=AXIS | above, yaxis=below)
+
+
+def journey(points: Sequence[JourneyPoint]) -> Figure:
+    """The failing tests of each run of the default branch, and what took them away."""
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "failing tests",
+        "x": [point.at.isoformat() for point in points],
+        "y": [point.failing for point in points],
+        "text": [_landed(point) for point in points],
+        "line": {"color": "var(--fail-fill)", "width": 2, "shape": "hv"},
+        "marker": {"size": 5},
+        "hovertemplate": "%{y:,} failing tests%{text}<extra></extra>",
+    }
+    earned = [point for point in points if point.gone and point.pull]
+    fixes = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": "a fix landed",
+        "x": [point.at.isoformat() for point in earned],
+        "y": [point.failing for point in earned],
+        "text": [f"#{point.pull} −{point.gone}" for point in earned],
+        "textposition": "top right",
+        "marker": {"size": 10, "symbol": "diamond", "color": "var(--pass-fill)"},
+        "hoverinfo": "skip",
+    }
+    return _figure([line, fixes], yaxis={"rangemode": "tozero", "nticks": 5})
+
+
+def _landed(point: JourneyPoint) -> str:
+    if point.pull is not None:
+        return f", #{point.pull} landed"
+    return f", {len(point.among)} pull requests landed" if point.among else ""
 
 
 def durations_by_day(p50: Sequence[TrendPoint], p95: Sequence[TrendPoint]) -> Figure:

@@ -26,6 +26,7 @@ from projects.access import readable_projects
 from projects.creation import ProjectError, create_project
 from projects.days import today_in
 from projects.members import join_as_admin
+from pulls import queries as pulls
 from results.queries import cases, runs, trends
 from results.queries.bad_days import bad_days
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from results.queries.shapes import ProjectSummary
 
 WINDOWS = (7, 14, 30, 90)
+BLOCKED = 5  # pull requests
+JOURNEY = 100  # changes in the table
 LEAKERS = 5  # that the page of a project shows
 
 
@@ -76,6 +79,7 @@ def project(request: HttpRequest, access: Access) -> HttpResponse:
         "windows": WINDOWS,
         "command": upload_command(request, known),
         "bad_days": bad_days(known.pk, since=timezone.now() - timedelta(days=7)),
+        **_pulls(access, window),
         **_last_run(summary),
         **_trends(access, window, branch_class=summary.branch_class),
     }
@@ -117,6 +121,22 @@ def _last_run(summary: ProjectSummary) -> dict[str, object]:
         "last_failing": last.counts.failed + last.counts.errors,
         "longest": longest_part(detail),
         "comparison": runs.compare(last.id, previous) if previous else None,
+    }
+
+
+def _pulls(access: Access, window: int) -> dict[str, object]:
+    """Return what the default branch went through, and who is blocked now."""
+    since = timezone.now() - timedelta(days=window)
+    found = pulls.journey(access.project, since=since)
+    blocked = pulls.summaries(
+        access.project.pk, state="open", word="blocked", limit=BLOCKED
+    )
+    return {
+        "journey": found,
+        "journey_rows": found.changes[::-1][:JOURNEY],
+        "journey_plot": charts.journey(found.points),
+        "blocked": blocked.items,
+        "more_blocked": blocked.next is not None,
     }
 
 

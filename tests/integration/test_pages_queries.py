@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC).replace(microsecond=0)
 # Session, person, project and role are four of them.
 MOST = {
-    "/": 29,
+    "/": 34,
     "/runs": 6,
     "/runs?branch=main&environment=os%3Dlinux&since=2020-01-01": 7,
     "/runs/{run}": 34,

@@ -174,3 +174,12 @@ def test_the_page_of_a_run_leads_to_its_pull_request(told, viewer):
     of_pull = Run.objects.get(pr=541)
     answer = viewer.get(f"{base(told.project)}/runs/{of_pull.pk}")
     assert f'href="{base(told.project)}/pulls/541"' in answer.content.decode()
+
+
+def test_the_page_of_a_project_shows_the_journey(told, github, viewer):
+    merged = pull_request(540, 3, title="Mend it", state="merged", merge_commit=B)
+    hook(github, "pull_request", merged)
+    main(told, B, 4, ancestry=[B, A], purge="", one="", two="", gone="")
+    text = page(viewer, told, "/", window=365)
+    assert "Journey failing tests of the complete runs of main" in text
+    assert "0 of 4 −1 #540" in text
