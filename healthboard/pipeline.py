@@ -75,6 +75,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("remarks", "notify", "notify.remarking"),
     Stage("sweep", "analyse", "ingest.retention"),
     Stage("forget", "analyse", "results.retention"),
+    Stage("prune", "analyse", "findings.retention"),
 )
 BY_NAME = {stage.name: stage for stage in STAGES}
 

@@ -18,7 +18,8 @@ from tests.delivering import FIRST, GREEN, send
 pytestmark = pytest.mark.django_db
 
 # No page waits for what only cleans up.
-SHOWN = [stage.name for stage in STAGES if stage.name not in ("sweep", "forget")]
+HIDDEN = ("sweep", "forget", "prune")  # a page is up to date without them
+SHOWN = [stage.name for stage in STAGES if stage.name not in HIDDEN]
 TRENDS = "/projects/acme/app/trends"
 STATUS = "/projects/acme/app/status"
 
