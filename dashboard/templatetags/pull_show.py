@@ -31,7 +31,7 @@ _SHARES = {
 }
 
 register.filter("share_words", pull_words.share_words)
-register.filter("source_words", pull_words.source_words)
+register.filter("edge_source", pull_words.source_words)
 
 
 @register.simple_tag

@@ -103,6 +103,7 @@ def test_dependencies_are_a_list_and_a_drawing(told, viewer):
     text = page(viewer, told, "/dependencies")
     assert "2 pull requests and 1 edge that is open." in text
     assert "waits for #540 Mend it" in text
+    assert "by its texts" in text
     assert text.index("Who waits for whom") < text.index("Drawing")
 
 
@@ -126,7 +127,7 @@ def test_without_any_pull_request_the_pages_say_what_to_do(acme, viewer):
 def test_a_triager_sets_edges_and_a_state(told, triager):
     path = f"{base(told.project)}/pulls/540/change"
     answer = triager.post(path, {"act": "add", "to": "77"}, follow=True)
-    assert "by hand" in read(answer)
+    assert "#540 waits for #77 by hand Remove" in read(answer)
     removed = triager.post(path, {"act": "remove", "to": "77"}, follow=True)
     assert "#77" not in read(removed)
     triager.post(path, {"act": "state", "state": "merged"})
