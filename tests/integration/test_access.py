@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -20,6 +21,7 @@ from projects.access import (
     role_of,
 )
 from projects.models import Membership, Project, Role
+from pulls.models import Pull
 from tests.builders import START, make_project, make_run
 from tests.leaking import make_leaker
 from tests.reviewing import make_finding
@@ -43,6 +45,8 @@ ADMIN_PAGES = {
     "deliveries",
     "delivery",
     "code-host",
+    "owners",
+    "rules",
 }
 ADMIN_ACTS = {
     "make-webhook",
@@ -64,6 +68,12 @@ ADMIN_ACTS = {
 TRIAGER_ACTS = {
     "decide",
     "decide-leaker",
+    "decide-tests",
+    "review-decide",
+    "review-close",
+    "save-view",
+    "change-pull",
+    "remove-view",
     "exclude",
     "upload-retry",
     "upload-attach",
@@ -89,6 +99,8 @@ def path_of(name, project, *, run, upload, route, finding, leaker, webhook, deli
     if name in ("delivery", "redeliver"):
         numbers["pk"] = delivery
     path = str(pattern.pattern).replace("<slug:recogniser>", "a-gate")
+    path = path.replace("<slug:what>", "tests")
+    path = path.replace("<str:week>", f"{date.today():%G-W%V}")
     for key, value in numbers.items():
         path = path.replace(f"<int:{key}>", str(value))
     return f"{base(project)}/{path}"
@@ -112,6 +124,7 @@ def numbers(project):
         received_at=START,
         state="dead",
     )
+    Pull.objects.create(project=project, number=1, created_at=START)
     route = make_route(project).route
     run = make_run(project)
     leaker = make_leaker(project, project.tests.first())
