@@ -42,8 +42,6 @@ def test_only_the_settings_read_the_environment():
     allowed = {"settings.py", "celery.py", "web.py", "worker.py", "lifeline.py"}
     allowed |= {"wsgi.py", "serve.py", "supervisor.py"}
     reading = {
-        path.name
-        for path in server_sources()
-        if "os.environ" in path.read_text()
+        path.name for path in server_sources() if "os.environ" in path.read_text()
     }
     assert reading <= allowed
