@@ -184,3 +184,13 @@ def test_the_page_of_a_project_shows_the_journey(told, github, viewer):
     text = page(viewer, told, "/", window=365)
     assert "Journey failing tests of the complete runs of main" in text
     assert "0 of 4 −1 #540" in text
+
+
+def test_a_number_of_which_nothing_is_known_leads_nowhere(told, triager):
+    root = base(told.project)
+    triager.post(f"{root}/pulls/540/change", {"act": "add", "to": "77"})
+    for below in ("/pulls/540", "/dependencies"):
+        html = triager.get(root + below).content.decode()
+        assert "nothing is known of it" in html
+        assert f'href="{root}/pulls/541"' in html
+        assert f'href="{root}/pulls/77"' not in html
