@@ -28,7 +28,9 @@ def test_plots_are_drawn_and_follow_the_colour_scheme(board, open_page):
 def test_a_dot_of_a_plot_opens_its_run(board, open_page):
     page = open_page(f"/tests/{board.test}")
     expect(page.locator("[data-plot=durations] .points path").first).to_be_visible()
-    box = page.locator("[data-plot=durations] .points path").last.bounding_box()
+    dot = page.locator("[data-plot=durations] .points path").last
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url(f"{board.base}/runs/*")
     assert page.wrong == []
@@ -92,7 +94,7 @@ def test_an_id_is_copied_whole(board, open_page):
     page = open_page(
         f"/tests/{board.test}", permissions=["clipboard-read", "clipboard-write"]
     )
-    page.get_by_role("button", name="Copy the test's id").click()
+    page.get_by_role("button", name="Copy the test's id").first.click()
     expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_attached()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == board.project.tests.get(pk=board.test).nodeid

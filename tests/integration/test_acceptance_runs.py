@@ -89,7 +89,7 @@ SCENARIOS = [
         dict.fromkeys("ab", "passed"),
         missing=[2],
         problems={"part"},
-        said="'e2e' 2/2",
+        said="part 2/2 of job 'e2e'",
     ),
     Scenario(
         "a later attempt of some tests",

@@ -250,13 +250,18 @@ def test_a_plain_token_sets_a_commit_status(project):
 
 @pytest.mark.parametrize(
     ("error", "least"),
-    [(limited(1800), 1700), (secondary("120"), 110), (secondary(), 55)],
+    [
+        # Made when it is asked: a limit names a moment.
+        (lambda: limited(1800), 1700),
+        (lambda: secondary("120"), 110),
+        (secondary, 55),
+    ],
     ids=["hourly", "retry-after", "secondary"],
 )
 def test_limits_are_waited_for_by_all_of_the_project(project, error, least):
     with hosting() as host:
         connect(project, host)
-        host.errors = [error]
+        host.errors = [error()]
         judge(project, told(failures=[failing(1)]))
         judge(project, told(failures=[failing(2)]), number=8)
         say()

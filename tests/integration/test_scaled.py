@@ -156,7 +156,7 @@ def test_wake_without_a_broker_is_one_line_in_the_log(tmp_path, variables):
         text=True,
         check=True,
     )
-    assert answer.stderr.count("broker=unreachable stage=ingest") == 1
+    assert answer.stderr.count("broker=unreachable task=advance(ingest)") == 1
 
 
 def test_compose_services_wait_for_what_they_need():
